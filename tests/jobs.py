@@ -69,8 +69,7 @@ JOBS = {
     "spacy": ("integrations/test_finish.py",),
     "spark": ("integrations/test_spark_local.py",),
     "treebanks": (
-        "bundle/test_bundled_model.py::test_evaluate_gives_the_figures_of_its_manifest",
-        "bundle/test_bundled_model.py::test_raw_text_costs_little",
+        "bundle/test_shipped_models.py::test_raw_text_costs_little",
         "bundle/test_shipped_models.py::test_evaluate_gives_the_figures_of_its_manifest",
         "data/test_conllu.py::test_english_web_treebank",
         "text/test_english.py::test_most_treebank_sentences_survive_the_way_through_raw_text",

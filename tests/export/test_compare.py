@@ -23,6 +23,10 @@ BATCHES = [
 ]
 PARSER = plain_spinn(PlainCell(2, inner=True))
 SENTENCES = Forest(token_ids=np.arange(9), lengths=np.array([5, 1, 3]), sizes=np.array([9, 1, 5]))
+OWN = eager_scores(PARSER, SENTENCES)["parse"].tolist()
+LEFT, RIGHT = [0, 0, 1, 0, 1], [0, 0, 0, 1, 1]
+OTHER = OWN[:10] + (LEFT if OWN[10:] == RIGHT else RIGHT)
+"""The model's own trees but for the last sentence, of which there are two."""
 
 
 def off_by(error, model=MODEL, node=0):
@@ -44,16 +48,6 @@ def over(trees):
     return lambda forest: eager_scores(PARSER, forest._replace(transitions=np.array(trees)))
 
 
-def own_parse():
-    return eager_scores(PARSER, SENTENCES)["parse"].tolist()
-
-
-def other_trees():
-    """The model's own trees but for the last sentence, of which there are two."""
-    left, right = [0, 0, 1, 0, 1], [0, 0, 0, 1, 1]
-    return own_parse()[:10] + (left if own_parse()[10:] == right else right)
-
-
 def parsed(steps):
     return {"parse": np.array(steps, np.int32)}
 
@@ -73,7 +67,7 @@ def test_the_report_holds_the_differences_of_all_scores():
         (off_by(np.nan, node=-1), MODEL, "mine .* nan .* 1e-05"),
         (off_by(np.inf, node=-1), MODEL, "mine .* inf .* 1e-05"),
         (without_a_row, MODEL, r"node_scores .*\(7, 3\).*\(8, 3\), for 2 trees"),
-        (over(other_trees()), PARSER, "less than the best one; allowed 1e-05"),
+        (over(OTHER), PARSER, "less than the best one; allowed 1e-05"),
         (off_by(0.01, PARSER), PARSER, "mine gives scores that differ by"),
     ],
 )
@@ -126,9 +120,9 @@ def test_differences_of_scores_beyond_1_are_relative():
 
 def test_a_runtime_is_compared_over_its_own_trees():
     against = partial(compare, "mine", "1", model=PARSER, batches=[SENTENCES])
-    assert against(over(own_parse()), tolerance=1e-5).nodes == 15
+    assert against(over(OWN), tolerance=1e-5).nodes == 15
     # Were the choice within tolerance, its scores would be right over the trees that it made.
-    assert against(over(other_trees()), tolerance=10).max_error < 1e-6
+    assert against(over(OTHER), tolerance=10).max_error < 1e-6
 
 
 @pytest.mark.parametrize("scale", [0.01, 20])
@@ -138,10 +132,10 @@ def test_a_choice_is_as_bad_as_it_scores_less(scale):
     with torch.no_grad():
         model.encoder.tracker.w_transition.mul_(scale)
         model.encoder.tracker.b_transition.mul_(scale)
-    assert worst_choice(model, as_given(PARSER, SENTENCES, parsed(own_parse()))) < 0
+    assert worst_choice(model, as_given(PARSER, SENTENCES, parsed(OWN))) < 0
     # The other tree differs by the third transition of five, its only choice, after the same two
     # words.
-    wrong = as_given(PARSER, SENTENCES, parsed(other_trees()))
+    wrong = as_given(PARSER, SENTENCES, parsed(OTHER))
     with torch.no_grad():
         scores = model.joint(model.inputs(wrong)).choices[12].numpy()
     assert (np.abs(scores).max() > 1) == (scale > 1)
