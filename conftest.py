@@ -181,12 +181,9 @@ def without_installed_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports are verified on samples of at most 7 words, for tests of anything but these."""
-    from thinstack.export import torchscript
-    from thinstack.export.onnx import verify
-    from thinstack.export.samples import sampled
+    from one_export import shorten_samples
 
-    for module in (verify, torchscript):
-        monkeypatch.setattr(module, "sampled", lambda model, **_: sampled(model, longest=7))
+    shorten_samples(monkeypatch)
 
 
 @pytest.fixture

@@ -40,17 +40,10 @@ def test_signs_and_words_are_texts_and_words_alone_are_classes(text):
 @pytest.mark.parametrize(
     "names",
     [
-        *[
-            ("1", "1.0"),
-            ("1", "01"),
-            ("0", "-0.0"),
-            ("１", "1"),
-            ("pos", "pos\u200b"),
-            ("ｐｏｓ", "pos"),
-        ],
+        *[("1", "1.0"), ("1", "01"), ("0", "-0.0"), ("１", "1")],
+        *[("pos", "pos\u200b"), ("ｐｏｓ", "pos"), ("\U0001f44d", "\U0001f44d\ufe0f")],
         *[("fâché", "fa\u0302che\u0301"), ("posi\u00adtive", "positive"), ("STRASSE", "straße")],
         *[("off\u2010topic", "off-topic"), ("can\u2019t say", "can't say")],
-        ("\U0001f44d", "\U0001f44d\ufe0f"),
     ],
 )
 def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names):

@@ -127,18 +127,9 @@ def test_sets_are_texts_and_their_changes():
 
 def test_a_set_has_one_side_if_all_labels_do():
     # c's label is neutral; d and e are of other sides and both wrong; g and h agree.
-    scores = np.array(
-        [
-            [0.1, 0.2, 0.7],
-            [0.2, 0.1, 0.7],
-            [0.2, 0.5, 0.3],
-            [0.8, 0.1, 0.1],
-            [0.1, 0.1, 0.8],
-            [0.8, 0.1, 0.1],
-            [0.3, 0.4, 0.3],
-            [0.1, 0.6, 0.3],
-        ]
-    )
+    negative = [0.1, 0.2, 0.2, 0.8, 0.1, 0.8, 0.3, 0.1]
+    positive = [0.7, 0.7, 0.3, 0.1, 0.8, 0.1, 0.3, 0.3]
+    scores = np.array([negative, 1 - np.add(negative, positive), positive]).T
     figures = polarity_figures(SETS, scores, THREE).figures
     assert figures["tests"]["INV"]["right"] == 4
     expected = {"right": 1, "total": 3, "accuracy": 100 / 3, "spread": (0.5 + 1.4 + 0.2) / 3}

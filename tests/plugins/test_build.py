@@ -15,6 +15,8 @@ from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 DOWN = 5
 BOTH = H + DOWN
+FIRST = (X, X, H), (X, X, DOWN)
+"""Widths of the first layer, up and down."""
 APART = {"layers": 3, "separate": True, "readout": ["up"]}
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
 CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
@@ -57,15 +59,10 @@ def test_relations_are_the_kinds_of_edges():
 @pytest.mark.parametrize(
     ("encoder", "ups", "downs", "width"),
     [
-        ({}, [(X, X, H)], [(X, X, DOWN)], BOTH + DOWN),
-        ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], BOTH),
-        (
-            {"layers": 2},
-            [(X, X, H), (BOTH, BOTH, H)],
-            [(X, X, DOWN), (BOTH, BOTH, DOWN)],
-            BOTH + DOWN,
-        ),
-        (APART, [(X, X, H), *[(H, H, H)] * 2], [(X, X, DOWN), *[(DOWN, DOWN, DOWN)] * 2], H),
+        ({}, [FIRST[0]], [FIRST[1]], BOTH + DOWN),
+        ({"readout": ["down", "up"]}, [FIRST[0]], [FIRST[1]], BOTH),
+        ({"layers": 2}, [FIRST[0], (BOTH, BOTH, H)], [FIRST[1], (BOTH, BOTH, DOWN)], BOTH + DOWN),
+        (APART, [FIRST[0], *[(H, H, H)] * 2], [FIRST[1], *[(DOWN, DOWN, DOWN)] * 2], H),
     ],
 )
 def test_both_directions(encoder, ups, downs, width):
@@ -130,6 +127,7 @@ def over(trees, cell, **encoder):
     return {"trees": trees, "cell": cell, "encoder": encoder}
 
 
+TWO_BELOW = "SLSTM has arity 2, input_size 3 and inner_size 0; .* of width 3$"
 DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
 
 
@@ -162,10 +160,7 @@ DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
         (over("constituency", CHILD_SUM, top_down="shared"), DOWN_IS + ".*passes none up"),
         (over("dependency", {}, top_down="shared"), DOWN_IS + "NaryLSTM .* one predecessor"),
         (over("binary", LEXICALIZED, top_down="shared"), DOWN_IS + ".* one predecessor"),
-        (
-            over("dependency", CHILD_SUM, top_down=S_LSTM | {"hidden_size": 4}),
-            DOWN_IS + "SLSTM has arity 2, input_size 3 and inner_size 0; .* of width 3$",
-        ),
+        (over("dependency", CHILD_SUM, top_down=S_LSTM | {"hidden_size": 4}), DOWN_IS + TWO_BELOW),
     ],
 )
 def test_what_does_not_go_together(fields, message):

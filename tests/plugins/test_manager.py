@@ -34,6 +34,14 @@ def cells(*names):
     return hook(f"return [cell(name) for name in {names!r}]")
 
 
+UNPRINTABLE = "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd"
+
+
+def bundles(value):
+    """A module that provides these as bundles."""
+    return hook(f"return {value}", "thinstack_bundles")
+
+
 BROKEN = {
     "raises_on_import": ("raise OSError('disk on fire')", "on import: OSError: disk on fire"),
     "lacks_a_module": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such"),
@@ -42,30 +50,18 @@ BROKEN = {
     "misspelt": (hook("return []", "thinstack_cell"), "unknown hook 'thinstack_cell'"),
     "hookless": ("", "no hook found (one of " + ", ".join(HOOKS)),
     "wrong_argument": (
-        hook("return []").replace("cells()", "cells(registry)"),
-        "for hook 'thinstack_cells' hookimpl definition: thinstack_cells(registry)",
+        hook("pass").replace("s()", "s(registry)"),
+        "definition: thinstack_cells(regi",
     ),
     "returns_none": (hook("pass"), "derived from thinstack.plugins.Cell, found None"),
     "mixes_kinds": (hook("return [cell('bare.v1')]", "thinstack_heads"), "plugins.TaskHead"),
-    "names_no_folders": (hook("return ['tiny']", "thinstack_bundles"), "found ['tiny']"),
-    "no_name_of_a_bundle": (
-        hook("return {'a/b': Path('/')}", "thinstack_bundles"),
-        "bundle name 'a/b': expected letters",
-    ),
-    "no_path": (
-        hook("return {'tiny': '/model'}", "thinstack_bundles"),
-        "such as Path(__file__).parent / 'model', found '/model'",
-    ),
+    "names_no_folders": (bundles("['tiny']"), "found ['tiny']"),
+    "no_name_of_a_bundle": (bundles("{'a/b': Path('/')}"), "bundle name 'a/b': expected letters"),
+    "no_path": (bundles("{'tiny': '/model'}"), "Path(__file__).parent / 'model', found '/model'"),
     "interrupts": ("raise KeyboardInterrupt", "on import: KeyboardInterrupt: "),
-    "unprintable": (
-        "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd",
-        "on import: an error whose message cannot be printed",
-    ),
+    "unprintable": (UNPRINTABLE, "on import: an error whose message cannot be printed"),
     "long": ("raise OSError('x' * 10**7)", "on import: OSError: " + "x" * 900),
-    "no_summary": (
-        hook("one = cell('a.v1')\n    one.summary = 5\n    return [one]"),
-        "in hook thinstack_cells: TypeError",
-    ),
+    "no_summary": (hook("a = cell('a.v1')\n    a.summary = 5\n    yield a"), "_cells: TypeError"),
     "half_marked": (cells("a.v1") + "\ndef thinstack_heads(): ...", "thinstack_heads lacks"),
     "bad_name": (cells("Unversioned"), "cell name 'Unversioned' of Fake is not versioned"),
 }

@@ -158,6 +158,7 @@ def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):
 # -- rows in memory, as those of a table
 
 
+@pytest.mark.usefixtures("short_samples")
 def test_rows_are_any_mappings(tmp_path):
     start = tiny_texts.start(tmp_path / "start")
     with tiny_texts.table(tmp_path / "t.csv", 12).open(encoding="utf-8") as file:
