@@ -29,7 +29,7 @@ import typer
 from beside_rivals import Rival, textblob, vader
 from plain_encoder import Pieces, PlainEncoder, padded
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from timing import interleaved, ratio
 
 import thinstack
@@ -128,7 +128,7 @@ def compared(seconds: dict[str, list[float]], texts: int, against: Sequence[str]
 
 
 def show(found: dict[str, Any], against: Sequence[str]) -> None:
-    table = Table("", "sentences/s", *(f"over {name}" for name in against))
+    table = Table(Column(no_wrap=True), "sentences/s", *(f"over {name}" for name in against))
     for name, row in found.items():
         ratios = (f"{row['times_as_fast'][other]:.2f}" for other in against)
         table.add_row(name, f"{row['sentences_per_s']:,.0f}", *ratios)
@@ -152,7 +152,7 @@ def main(
         name, _, path = named.rpartition("=")
         for at_once in (BATCH, len(texts), 1):
             subjects[f"{name or path}, {at_once} a call"] = bundle(path, texts, at_once)
-    against = [*subjects][:1] if len(model) > 1 else []
+    against = [*subjects][:1] if len(model) > 1 and encoder is None else []
     if encoder is not None:
         exact = exported(encoder)
         for order, by_length in ORDERS.items():

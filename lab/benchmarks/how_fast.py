@@ -6,8 +6,7 @@ other, every row beside its rival of the same run.
 Run it in the root of the repository, on a machine that does nothing else; it takes about eight
 minutes. With `--old`, the bundled model is compared with that bundle (the one of 0.1.0, say).
 The rivals of raw text are VADER and TextBlob (`lab/benchmarks/requirements.txt`), and the encoder
-in `encoders/all-minilm-l6-v2` of FOLDER. Each table says on which machine and when it was made. A
-benchmark that fails ends it.
+in `encoders/all-minilm-l6-v2` of FOLDER. A benchmark that fails ends it.
 """
 
 import os
@@ -44,7 +43,7 @@ def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
         ("Raw text to polarity, one thread", beside),
         ("The bundled model, own parse, ONNX, one thread", ("own_parse.py", *bundles)),
         ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "20000")),
-        ("The encoder, one thread", ("encoder.py", *ONE)),
+        ("The encoder, one thread", ("encoder.py", *ONE, "--hidden", "300")),
         ("SPINN, one thread", ("spinn.py", *ONE)),
         ("Exported models, one thread", ("onnx_speed.py", *ONE)),
         ("Splitting raw text", ("splitting.py",)),
@@ -69,7 +68,14 @@ def output_of(data: Path, script: str, arguments: tuple[str, ...]) -> str:
     if found.returncode:
         typer.echo(f"{script} failed:\n{found.stderr}", err=True)
         raise typer.Exit(found.returncode)
-    return "\n".join(line.rstrip() for line in found.stdout.strip("\n").splitlines())
+    return without_frames(found.stdout.strip("\n"))
+
+
+def without_frames(text: str) -> str:
+    """The text with its tables as columns, of whose frames only the inner lines stay."""
+    lines = re.sub(r"^[┏└].*\n?", "", text, flags=re.MULTILINE)
+    lines = re.sub(r"[┡├].*", lambda line: "─" * len(line[0]), lines)
+    return "\n".join(re.sub("[┃│]", " ", line).rstrip() for line in lines.splitlines())
 
 
 def machine() -> str:
@@ -80,10 +86,9 @@ def machine() -> str:
 
 
 def section(title: str, script: str, arguments: tuple[str, ...], table: str) -> str:
-    """A table under its title, with its command, its machine and the day."""
+    """A table under its title, with its command."""
     command = " ".join(["python", f"lab/benchmarks/{script}", *arguments])
-    made = f"{machine()}, {datetime.now(UTC).date()}"
-    return f"## {title}\n\n`{command}`\n\n{made}\n\n```\n{table}\n```"
+    return f"## {title}\n\n`{command}`\n\n```\n{table}\n```"
 
 
 def main(
@@ -95,8 +100,8 @@ def main(
     made = (
         f"Made by `python lab/benchmarks/how_fast.py` with Python {platform.python_version()}, "
         f"torch {torch.__version__}, onnxruntime {onnxruntime.__version__}, CPU capability "
-        f"{torch.backends.cpu.get_cpu_capability()}. Every ratio is of one run; trust the ratios, "
-        "not the milliseconds."
+        f"{torch.backends.cpu.get_cpu_capability()}, on {machine()}, {datetime.now(UTC).date()}. "
+        "Each ratio is of one run; trust the ratios, not the milliseconds."
     )
     parts = ["# How fast", made]
     for title, (script, *rest) in track(benchmarks(old), description="benchmarks"):

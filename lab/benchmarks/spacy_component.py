@@ -157,7 +157,8 @@ def show(console: Console, result: dict[str, Any]) -> None:
         f"resident: {memory['all']:.0f} MB in all, of which {memory['spacy']:.0f} before the "
         "pipelines were made"
     )
-    for done, resident in result["growth"]:
+    growth = result["growth"]
+    for done, resident in growth[:: max(1, len(growth) - 1)]:  # the first and the last
         console.print(f"after {done:,} documents: {resident:.1f} MB")
 
 

@@ -145,6 +145,8 @@ def test_the_page_of_suites_is_what_its_figures_print(imported):
 
 def test_how_fast(imported):
     (module,) = imported("how_fast")
+    framed = "┏━━━┳━━━┓\n┃ a ┃ b ┃\n┡━━━╇━━━┩\n│ 1 │   │\n└───┴───┘\nend"
+    assert module.without_frames(framed) == "  a   b\n─────────\n  1\nend"
     commands = [command for _, command in module.benchmarks("old")]
     assert all((FOLDER / script).is_file() for script, *_ in commands)
     ((_, *words),) = [command for command in commands if "--lexicons" in command]
