@@ -2,7 +2,7 @@
 against a plain guess.
 
     python lab/benchmarks/learning.py --data FOLDER [--seconds 60] [--trees 1000] [--jobs 2] [--out
-    table.md]
+    page.md]
 
 Exit code 1 if any does not get below the development loss of predicting the frequencies of the
 training data.
@@ -35,7 +35,7 @@ def main(
     ] = None,
     seed: int = 1,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the table. [default: standard output]")
+        Path | None, typer.Option(help="Where to write the page. [default: standard output]")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of each process.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, help="How many to train at a time.")] = 1,
@@ -61,15 +61,14 @@ def main(
         for future in as_completed(running):
             subject = running[future]
             outcomes[subject.title] = outcome_of(future)
-            progress = f"{len(outcomes)}/{len(subjects)} {subject.title}: " + " | ".join(
-                row(subject, outcomes[subject.title])[1:]
-            )
+            progress = f"{len(outcomes)}/{len(subjects)} {subject.title}: "
+            progress += loss(outcomes[subject.title])
             LOG.print(progress, markup=False, highlight=False, soft_wrap=True)
     conditions = (
         f"`python lab/benchmarks/learning.py --data DATA` wrote this page: {trees} trees or pairs, "
         f"{seconds:g} s each, seed {seed}, {jobs} x {threads} threads, torch {torch.__version__}."
     )
-    written = f"{table(subjects, outcomes)}\n{conditions}\n"
+    written = f"{page(subjects, outcomes)}\n{conditions}\n"
     if out is None:
         typer.echo(written, nl=False)
     else:
@@ -109,8 +108,8 @@ def passed(outcome: Outcome) -> bool:
     return isinstance(outcome, Result) and outcome.passed
 
 
-def table(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
-    """The losses as a table in Markdown for each task, in the order of the subjects."""
+def page(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
+    """The losses as a Markdown list for each task, in the order of the subjects."""
     learns = sum(passed(outcome) for outcome in outcomes.values())
     intro = (
         f"{learns} of {len(outcomes)} learn: their mean loss on the development data is below that "
@@ -121,27 +120,23 @@ def table(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
     by_task: dict[str, list[Subject]] = {}
     for subject in subjects:
         by_task.setdefault(subject.task.name, []).append(subject)
-    tables = (task_table(task, members, outcomes) for task, members in by_task.items())
-    return "\n".join([f"# Does everything learn?\n\n{intro}\n", *tables])
+    lists = (task_list(task, members, outcomes) for task, members in by_task.items())
+    return "".join([f"# Does everything learn?\n\n{intro}\n\n", *lists])
 
 
-def task_table(task: str, subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
+def task_list(task: str, subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
     results = [outcomes[subject.title] for subject in subjects]
-    baselines = [f"{each.baseline:.3f}" for each in results if isinstance(each, Result)]
-    heads = ["model", f"loss (baseline {baselines[0]})" if baselines else "loss"]
-    lines = [
-        heads,
-        ["---", "---:"],
-        *(row(subject, result) for subject, result in zip(subjects, results, strict=True)),
-    ]
-    return f"## {task}\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    baselines = [f" (baseline {each.baseline:.3f})" for each in results if isinstance(each, Result)]
+    models = "; ".join(
+        f"{subject.name}: {loss(result)}" for subject, result in zip(subjects, results, strict=True)
+    )
+    return f"- **{task}**{''.join(baselines[:1])}: {models}.\n"
 
 
-def row(subject: Subject, outcome: Outcome) -> list[str]:
+def loss(outcome: Outcome) -> str:
     if not isinstance(outcome, Result):
-        error = " ".join(f"{type(outcome).__name__}: {outcome}".split()).replace("|", "\\|")
-        return [subject.name, f"FAILS: {error}"]
-    return [subject.name, ("" if outcome.passed else "FAILS: ") + f"{outcome.trained:.3f}"]
+        return f"FAILS, {type(outcome).__name__} {' '.join(str(outcome).split())}"
+    return ("" if outcome.passed else "FAILS, ") + f"{outcome.trained:.3f}"
 
 
 if __name__ == "__main__":
