@@ -26,9 +26,10 @@ def config_of(**fields):
     return ModelConfig.parse({**CONFIG, **own}, source="test")
 
 
-def model_of(**fields):
+@pytest.fixture(scope="module")
+def model():
     torch.manual_seed(0)
-    model = build_model(config_of(**fields), entries=20).double().eval()
+    model = build_model(config_of(), entries=20).double().eval()
     with torch.no_grad():
         for weight in model.parameters():
             weight.uniform_(-0.9, 0.9)
@@ -39,15 +40,18 @@ def trees_of(lengths):
     return torch.from_numpy(np.concatenate([right(n) for n in lengths]).astype(np.int64))
 
 
-def inputs_of(model, *, trees=False):
-    random, words = np.random.default_rng(1), sum(LENGTHS)
-    every = {
-        "token_ids": random.integers(0, 20, words),
-        "lengths": np.array(LENGTHS),
-        "breaks": np.zeros(len(LENGTHS), np.int64),
-        "transitions": trees_of(LENGTHS).numpy() if trees else np.zeros(0, np.int64),
-    }
-    return {name: torch.from_numpy(every[name]) for name in model.input_names}
+@pytest.fixture
+def inputs():
+    words = np.random.default_rng(1).integers(0, 20, sum(LENGTHS))
+    none = torch.zeros(0, dtype=torch.long)
+    inputs = {"token_ids": torch.from_numpy(words), "lengths": torch.tensor(LENGTHS)}
+    return inputs | {"breaks": torch.zeros(len(LENGTHS), dtype=torch.long), "transitions": none}
+
+
+@pytest.fixture
+def given(inputs):
+    """With trees."""
+    return inputs | {"transitions": trees_of(LENGTHS)}
 
 
 def distances_of(model, inputs):
@@ -56,9 +60,9 @@ def distances_of(model, inputs):
     return [each.tolist()[:-1] for each in found.split(LENGTHS)]
 
 
-def test_choose_trees_gives_the_trees_of_forward_and_composes_nothing(monkeypatch):
-    model = model_of()
-    inputs, given = inputs_of(model), inputs_of(model, trees=True)
+def test_choose_trees_gives_the_trees_of_forward_and_composes_nothing(
+    model, inputs, given, monkeypatch
+):
     texts = inputs | {"breaks": torch.tensor([2, 0, 1, 0])}  # of two sentences each
     wanted = [model(each)["parse"] for each in (inputs, given, texts)]
     assert len(texts) == len(inputs)
@@ -72,21 +76,17 @@ def test_choose_trees_gives_the_trees_of_forward_and_composes_nothing(monkeypatc
         model.choose_trees(inputs)
 
 
-@pytest.mark.parametrize("trees", [True, False])
-def test_scores_are_those_of_the_same_encoder_without_a_parser(trees):
-    model = model_of()
+def test_scores_are_those_of_the_same_encoder_without_a_parser(model, inputs, given):
     plain = build_model(config_of(parser=None), entries=20).double().eval()
     state = {
         name.replace("encoder.encoder.", "encoder."): v for name, v in model.state_dict().items()
     }
     plain.load_state_dict({name: v for name, v in state.items() if ".parser." not in name})
-    inputs = inputs_of(model, trees=trees)
-    found = model(inputs)
-    if trees:
-        assert torch.equal(found["parse"], inputs["transitions"])
-    expected = plain({**inputs, "transitions": found["parse"]})
-    for name, scores in expected.items():
-        torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-14)
+    assert torch.equal(model(given)["parse"], given["transitions"])
+    for each in (inputs, given):
+        found = model(each)
+        for name, scores in plain({**each, "transitions": found["parse"]}).items():
+            torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-14)
 
 
 TEXTS = [*breaks_of(right(3)), 0]
@@ -97,9 +97,7 @@ def of_text(inputs):
     return inputs | {"breaks": torch.tensor(TEXTS)}
 
 
-def test_a_text_is_a_tree_over_the_trees_of_its_sentences():
-    model = model_of()
-    inputs = inputs_of(model)
+def test_a_text_is_a_tree_over_the_trees_of_its_sentences(model, inputs):
     alone, found = model(inputs), model(of_text(inputs))
     parses = alone["parse"].split([2 * n - 1 for n in LENGTHS])
     first = over(right(3), [parse.numpy() for parse in parses[:3]])
@@ -127,46 +125,40 @@ def by_hand(distances, transitions):
     return loss, right, cases
 
 
-def test_the_loss_is_that_of_each_spans_cut():
-    model = model_of()
-    inputs = inputs_of(model, trees=True)
-    joint = model.joint(inputs)
-    found = model.encoder.judge(joint.choices, joint.free, inputs["transitions"])
-    loss, right, cases = by_hand(distances_of(model, inputs), inputs["transitions"])
+def test_the_loss_is_that_of_each_spans_cut(model, inputs, given):
+    joint = model.joint(given)
+    found = model.encoder.judge(joint.choices, joint.free, given["transitions"])
+    loss, right, cases = by_hand(distances_of(model, given), given["transitions"])
     assert cases == 2 + 5
     assert (found.right, found.cases) == (right, cases)
     assert found.loss.item() == pytest.approx(loss, abs=1e-12)
-    own = model(inputs_of(model))["parse"]
+    own = model(inputs)["parse"]
     found = model.encoder.judge(joint.choices, joint.free, own)
     assert found.right == found.cases > 0
     none = model.encoder.judge(joint.choices[:0], joint.free, own[:0])
     assert (none.loss.item(), none.right, none.cases) == (0, 0, 0)
 
 
-def test_the_worst_choice():
-    model = model_of()
-    inputs = inputs_of(model, trees=True)
-    joint = model.joint(inputs)
+def test_the_worst_choice(model, inputs, given):
+    joint = model.joint(given)
     worst = -math.inf
-    for gaps, n in zip(distances_of(model, inputs), LENGTHS, strict=True):
+    for gaps, n in zip(distances_of(model, given), LENGTHS, strict=True):
         for start in range(n - 2):  # right-branching: cut after the first word
             best = max(gaps[start:])
             worst = max(worst, (best - gaps[start] - 1 / 16) / max(1, abs(best)))
-    found = model.encoder.worst_choice(joint.choices, joint.free, inputs["transitions"])
+    found = model.encoder.worst_choice(joint.choices, joint.free, given["transitions"])
     assert found == pytest.approx(worst, abs=1e-12)
-    own = model(inputs_of(model))["parse"]
+    own = model(inputs)["parse"]
     assert model.encoder.worst_choice(joint.choices, joint.free, own) <= 0
     assert model.encoder.worst_choice(joint.choices[:0], joint.free, own[:0]) == -math.inf
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-@pytest.mark.parametrize(("trees", "text"), [(True, False), (False, False), (False, True)])
-def test_scripted(trees, text):
-    model = model_of()
-    scripted, inputs = torch.jit.script(model), inputs_of(model, trees=trees)
-    inputs = of_text(inputs) if text else inputs
-    for name, found in scripted(inputs).items():
-        torch.testing.assert_close(found, model(inputs)[name], rtol=0, atol=1e-14)
+def test_scripted(model, inputs, given):
+    scripted = torch.jit.script(model)
+    for each in (given, inputs, of_text(inputs)):
+        for name, found in scripted(each).items():
+            torch.testing.assert_close(found, model(each)[name], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -187,10 +179,9 @@ def test_scripted(trees, text):
         ({"transitions": trees_of([5, 7, 2])}, "lengths and transitions disagree"),
     ],
 )
-def test_refused(change, found):
-    model = model_of()
+def test_refused(model, inputs, change, found):
     with pytest.raises(ValueError, match=found):
-        model({**inputs_of(model), **change})
+        model({**inputs, **change})
 
 
 @pytest.mark.parametrize(

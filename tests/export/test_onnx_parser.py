@@ -42,9 +42,9 @@ class Surprise(Parser):
         return self.score(words).squeeze(1) + last
 
 
-def model_of(kind="words", head="node_classifier.v1"):
+def model_of(kind="words"):
     torch.manual_seed(3)
-    config = make_config(kind, parser=PARSER, head={"name": head}, aggregation="tree")
+    config = make_config(kind, parser=PARSER, aggregation="tree")
     model = build_model(config, entries=V).eval()
     with torch.no_grad():
         for weight in model.parameters():
