@@ -203,7 +203,8 @@ from thinstack.cli import main
 from thinstack.bundle import open_bundle
 answers = []
 for name, *given in json.loads(sys.argv[1]):
-    out, err, code = io.StringIO(), io.StringIO(), 0
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    code = 0
     sys.argv = ["thinstack", name, *given]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -211,7 +212,7 @@ for name, *given in json.loads(sys.argv[1]):
             else: main()
         except SystemExit as end: code = end.code or 0
         except Exception as error: code = f"{type(error).__name__}: {error}"
-    answers.append([code, out.getvalue(), err.getvalue()])
+    answers.append([code, *(each.buffer.getvalue().decode() for each in (out, err))])
 print(json.dumps(answers))
 """
 

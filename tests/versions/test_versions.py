@@ -27,7 +27,7 @@ TESTS = [
     "tests/data/test_nltk.py",
     "tests/data/test_tables.py",
     "tests/export/test_onnx_model.py",
-    "tests/bundle/test_push.py",
+    "tests/bundle/test_remote.py",
     "tests/bundle/test_tokenizer.py",
     "tests/integrations/test_doc_bins.py",
     "tests/integrations/test_sklearn.py",
