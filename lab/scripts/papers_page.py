@@ -84,10 +84,8 @@ def _figures(item: Item) -> Iterator[str]:
         if name not in rows:
             yield f"{rows_of(item['results'])[name]['title']}: {_not_run(item, name, digits)}"
             continue
-        row, kind = rows[name], item.get("kind")
-        if kind == "parameters":
-            figures = f"{row['parameters']['encoder']:,} ({row['paper']['parameters']:,.0f})"
-        elif kind == "seconds":
+        row = rows[name]
+        if item.get("kind") == "seconds":
             run = row["runs"][0]
             epochs = sum(run["epochs_run"]) / len(run["epochs_run"])
             each = f"{run['seconds'] / epochs:.0f} an epoch"
@@ -105,8 +103,6 @@ def _figures(item: Item) -> Iterator[str]:
 def _not_run(item: Item, name: str, digits: Mapping[str, int]) -> str:
     """The paper's figures of a row that the report does not have."""
     paper = rows_of(item["results"])[name].get("paper", {})
-    if item.get("kind") == "parameters":
-        return f"not yet run ({paper['parameters']:,})"
     shown = [
         f"{paper[key]:.{digits[key]}f}" if key in paper else "-" for key in item.get("columns", ())
     ]
