@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from thinstack.runtime.prediction import Prediction
+
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "js" / "demo" / "dist"
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
@@ -58,6 +60,12 @@ def drawn_names(markup: str) -> list[str]:
     """The phrases of a drawing, as they are read out."""
     items = ElementTree.fromstring(markup).iter()
     return [str(item.get("aria-label")) for item in items if item.get("role") == "treeitem"]
+
+
+def node_of(sentence: Prediction, text: str) -> int:
+    """The number of the first phrase of a sentence with this text."""
+    texts = (sentence.text_of(start, end) for start, end in sentence.spans)
+    return next(node for node, phrase in enumerate(texts) if phrase == text)
 
 
 class Visit:

@@ -1,7 +1,7 @@
 """The page `js/demo` as readers have it, beside what Python says of the same texts."""
 
 import pytest
-from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
+from browser.demo import GOLDEN, Visit, chromium, drawn_names, node_of, page_folder, served
 from js.texts import hostile
 from predictions import sentences_of
 
@@ -33,40 +33,32 @@ def visit(folder, browser):
         assert all(each.startswith((url, f"blob:{url}")) for each in found.requests)
 
 
-@pytest.fixture(scope="module")
-def predictor():
-    return thinstack.load("sentiment", threads=1)
-
-
-def sentences(predictor, text):
-    (found,) = sentences_of(predictor, [text])
+def sentences(sentiment, text):
+    (found,) = sentences_of(sentiment, [text])
     return found
 
 
 def names(visit):
     items = visit.page.locator(".thinstack-tree [role=treeitem]")
-    return [
-        str(item)
-        for item in items.evaluate_all("all => all.map(g => g.getAttribute('aria-label'))")
-    ]
+    return items.evaluate_all("all => all.map(g => String(g.getAttribute('aria-label')))")
 
 
-def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor):
+def test_typing_shows_the_tree_and_the_verdict_of_python(visit, sentiment):
     page = visit.open()
     area = page.locator("textarea")
     area.fill("")
     area.press_sequentially(TEXT, delay=5)
     visit.until("document.querySelectorAll('[role=tree]').length === 2")
-    found = sentences(predictor, TEXT)
+    found = sentences(sentiment, TEXT)
     assert names(visit) == drawn_names(thinstack.render(found))
-    verdict = predictor(TEXT)
+    verdict = sentiment(TEXT)
     assert page.locator(".verdict strong").inner_text() == verdict.label
     share = int(100 * max(verdict.scores.values()) + 0.5)
     assert page.locator(".verdict .share").inner_text() == f"{share}%"
     assert page.locator("#status").inner_text() == f"{verdict.label}, {share}%"
     polarity = f"polarity {verdict.polarity:+.2f}".replace("-", "−")
     assert page.locator(".verdict .polarity").inner_text() == polarity
-    signs = dict(zip(predictor.labels, ("−−", "−", "0", "+", "++"), strict=True))
+    signs = dict(zip(sentiment.labels, ("−−", "−", "0", "+", "++"), strict=True))
     highlights = [f"{signs[each.label]} {each.text}" for each in verdict.highlights()]
     assert page.locator(".highlights span span").all_inner_texts() == highlights
     visit.put("")
@@ -74,11 +66,11 @@ def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor):
     assert page.locator("#status").inner_text() == "No words yet."
 
 
-def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predictor):
+def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, sentiment):
     page = visit.open()
     visit.put(TEXT)
-    found = sentences(predictor, TEXT)[0]
-    node = next(i for i, (a, b) in enumerate(found.spans) if found.text_of(a, b) == "a bad film")
+    found = sentences(sentiment, TEXT)[0]
+    node = node_of(found, "a bad film")
     page.locator(f"[data-node='{node}'] > rect").first.click()
     assert page.locator("#phrase").inner_text() == "a bad film"
     shares = [f"{int(100 * score + 0.5)}%" for score in found.node_scores[node].tolist()]
@@ -106,15 +98,14 @@ def test_phrases_fold_by_pointer_button_and_keyboard(visit):
     assert folded()
 
 
-def test_what_is_said_of_terms_is_listed(visit):
+def test_what_is_said_of_terms_is_listed(visit, sentiment):
     page = visit.open()
     page.locator(".about input").fill("plot, acting")
     page.locator(".aspects li").nth(1).wait_for()
     lines = page.locator(".aspects li").all_inner_texts()
-    said = thinstack.load("sentiment", threads=1)(page.locator("textarea").input_value())
-    assert [line.split()[1] for line in lines] == [
-        each.text for each in said.about("plot", "acting")
-    ]
+    said = sentiment(page.locator("textarea").input_value())
+    about = said.about("plot", "acting")
+    assert [line.split()[1] for line in lines] == [each.text for each in about]
 
 
 def test_all_is_reached_by_keyboard_and_has_a_role(visit):
@@ -126,13 +117,8 @@ def test_all_is_reached_by_keyboard_and_has_a_role(visit):
     assert page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
     order = names(visit)
     assert page.evaluate(focused) == order[0]
-    for key, place in (
-        ("ArrowDown", 1),
-        ("ArrowRight", 2),
-        ("ArrowUp", 1),
-        ("End", -1),
-        ("Home", 0),
-    ):
+    places = {"ArrowDown": 1, "ArrowRight": 2, "ArrowUp": 1, "End": -1, "Home": 0}
+    for key, place in places.items():
         page.keyboard.press(key)
         assert page.evaluate(focused) == order[place]
     page.keyboard.press("ArrowDown")
@@ -162,18 +148,16 @@ def test_hostile_text_is_text(visit):
             page.locator("[role=treeitem] > rect").first.click()
         if text == nasty:
             assert '<img src=x onerror="alert(1)">' in page.locator("#phrase").inner_text()
-    assert (
-        page.locator("main img, main script, main style, main [onclick], main [onerror]").count()
-        == 0
-    )
+    active = page.locator("main img, main script, main style, main [onclick], main [onerror]")
+    assert active.count() == 0
 
 
-def test_ten_thousand_words_are_coloured_text(visit, predictor):
+def test_ten_thousand_words_are_coloured_text(visit, sentiment):
     page = visit.open()
     text = "The acting is superb , but the plot is dull . " * 1000
     visit.put(text)
     visit.until("document.querySelector('.verdict .quiet').textContent.includes('11,000')")
-    assert page.locator(".verdict strong").inner_text() == predictor(text).label
+    assert page.locator(".verdict strong").inner_text() == sentiment(text).label
     assert page.locator(".thinstack-text p").count() == 1000
     assert page.locator(".thinstack-tree").count() == 0
     assert page.locator("[data-view=tree]").is_disabled()
@@ -184,13 +168,13 @@ def test_ten_thousand_words_are_coloured_text(visit, predictor):
     assert page.locator(".thinstack-tree").count() == 1
 
 
-def test_two_sentences_are_compared(visit, predictor):
+def test_two_sentences_are_compared(visit, sentiment):
     page = visit.open()
     page.get_by_role("button", name="Compare").click()
     visit.until("document.querySelectorAll('.verdict:not([hidden])').length === 2")
     page.get_by_role("textbox", name="Text 2").fill("Awful.")
     visit.until("document.querySelectorAll('.verdict strong')[1].textContent === 'very negative'")
-    assert sentences(predictor, "Awful.")[0].label == "very negative"
+    assert sentences(sentiment, "Awful.")[0].label == "very negative"
     assert page.locator("#phrase").inner_text() == "Awful."
     page.locator(".thinstack-tree").first.locator("[role=treeitem] > rect").first.click()
     assert page.locator("[aria-selected]").count() == 1
@@ -198,13 +182,11 @@ def test_two_sentences_are_compared(visit, predictor):
     assert page.locator("textarea").count() == 1
 
 
-def test_corrected_labels_are_saved_as_brackets(visit, predictor):
+def test_corrected_labels_are_saved_as_brackets(visit, sentiment):
     page = visit.open()
     visit.put(TEXT + " (Really!)")
-    found = sentences(predictor, TEXT + " (Really!)")
-    node = next(
-        i for i, (a, b) in enumerate(found[0].spans) if found[0].text_of(a, b) == "bad film"
-    )
+    found = sentences(sentiment, TEXT + " (Really!)")
+    node = node_of(found[0], "bad film")
     page.locator(f"[data-node='{node}'] > rect").first.click()
     page.get_by_role("radio", name="very positive").check()
     assert "The model predicted" in page.locator("#corrected").inner_text()
@@ -243,10 +225,9 @@ def test_a_broken_model_is_told_in_words(visit, folder, tmp_path):
     page = visit.open("?model=damaged/")
     alert = page.get_by_role("alert")
     alert.wait_for()
-    assert (
-        "damaged/onnx/model.onnx: its SHA-256 is not the one in the manifest" in alert.inner_text()
-    )
-    assert "The bundled model is used instead." in alert.inner_text()
+    said = alert.inner_text()
+    assert "damaged/onnx/model.onnx: its SHA-256 is not the one in the manifest" in said
+    assert "The bundled model is used instead." in said
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "todo.txt").write_text("no bundle")
     for given, said in (

@@ -7,7 +7,7 @@ import subprocess
 from threading import Thread
 
 import pytest
-from browser.demo import ROOT, Visit, chromium, drawn_names, page_folder, served
+from browser.demo import ROOT, Visit, chromium, drawn_names, node_of, page_folder, served
 from predictions import sentences_of
 
 import thinstack
@@ -42,10 +42,7 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         said = [each.text.lower() for each in server.predictor(TEXT).about("plot", "acting")]
         lines = page.locator(".aspects li").all_inner_texts()
         assert [line.split()[1] for line in lines] == said == ["acting", "plot"]
-        emoji = next(
-            i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"
-        )
-        page.locator(f"[data-node='{emoji}'] > rect").click()
+        page.locator(f"[data-node='{node_of(sentences[0], '😀')}'] > rect").click()
         assert page.locator("#phrase").inner_text() == "😀"
         assert page.locator("#own").is_hidden()
         assert page.locator("#loaded").inner_text() == "Model: mine"
