@@ -70,9 +70,7 @@ def test_from_a_table_to_predictions(cli, folder):
     found = cli("evaluate", out / "model-best", folder / "good.csv", "--json")
     assert found.code == 2
     rows = rows_of(table)[:-1]
-    (folder / "good.csv").write_text(
-        "\n".join(["text,label", *(f"{row['text']},{row['label']}" for row in rows)])
-    )
+    tiny_texts.write_rows(folder / "good.csv", [row.values() for row in rows])
     figures = cli("evaluate", out / "model-best", folder / "good.csv", "--json").json
     assert figures["texts"] == 40
     assert figures["accuracy"] > 80
@@ -108,10 +106,8 @@ def test_what_became_right_and_wrong_is_said(cli, tmp_path):
     tiny_texts.write_rows(dev, rows)
     command = ("train", dev, "--dev", dev, "--init", start, "--labels", "bad,so-so,good")
     said = cli(*command, "--epochs", 8, "--out", tmp_path / "out").out
-    first, now = (
-        cli("evaluate", model, dev, "--json").json["accuracy"]
-        for model in (start, tmp_path / "out" / "model-best")
-    )
+    models = (start, tmp_path / "out" / "model-best")
+    first, now = (cli("evaluate", model, dev, "--json").json["accuracy"] for model in models)
     assert now > first
     line = said.index(f"compared with {start}: accuracy {first:.2f} -> {now:.2f}; of 27 texts, ")
     right, wrong = map(int, re.findall(r"(\d+) became right and (\d+) wrong", said[line:])[0])

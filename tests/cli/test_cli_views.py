@@ -56,9 +56,8 @@ def test_the_calibration_error_is_shown(cli, files, sentiment):
     trees, table = files
     labelled = read_labelled(trees, sentiment.labels)
     found = sentiment.predict_trees([tree for tree, _ in labelled])
-    roots = calibration_error(
-        np.stack([one.node_scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
-    )
+    gold = np.array([ids[-1] for _, ids in labelled])
+    roots = calibration_error(np.stack([one.node_scores[-1] for one in found]), gold)
     out = " ".join(cli("evaluate", trees).out.split())
     assert f"calibration error, sentences │ {roots:.2f} │ 4 │" in out
     assert "calibration error, phrases" in out

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scored_rows import read_rows
 
 from thinstack.data.files.signals import Stopped
-from thinstack.integrations.corpora import run_manifest
+from thinstack.integrations.corpora import run_manifest, workers
 from thinstack.integrations.corpora.inputs import Row
 
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
@@ -120,8 +120,6 @@ def breaking(monkeypatch, error, number):
             path.write_bytes(b"half")
             raise error
         return open_part(path, *rest, **others)
-
-    from thinstack.integrations.corpora import workers
 
     open_part = workers.open_part
     monkeypatch.setattr(workers, "open_part", opened)
@@ -267,7 +265,6 @@ def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
 def test_shards_are_bounded_by_characters_too(monkeypatch):
     monkeypatch.setattr(run_manifest, "SHARD_CHARACTERS", 5)
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
-    found = [
-        (one.number, [len(row.text) for row in one.rows]) for one in run_manifest.shards_of(rows)
-    ]
+    shards = run_manifest.shards_of(rows)
+    found = [(shard.number, [len(row.text) for row in shard.rows]) for shard in shards]
     assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]

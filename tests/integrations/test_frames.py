@@ -87,9 +87,7 @@ def test_frames_without_rows_and_without_texts_have_the_same_types(model, kind):
 
 
 def types(frame):
-    return [
-        str(kind) for kind in (frame.schema.types if isinstance(frame, pa.Table) else frame.dtypes)
-    ]
+    return [*map(str, frame.schema.types if isinstance(frame, pa.Table) else frame.dtypes)]
 
 
 @pytest.mark.parametrize(
@@ -146,11 +144,9 @@ def test_a_column_that_is_not_there(model):
 @pytest.mark.parametrize("twice", ["text", "n"])
 def test_two_columns_of_one_name(model, twice):
     arrow = pa.Table.from_arrays([pa.array(["good"])] * 3, ["text", "n", twice])
-    with pytest.raises(DataError, match=f"'{twice}' twice"):
-        thinstack.score_frame(arrow, model=model)
-    frame = pd.DataFrame([["a", "b", "c"]], columns=["text", "n", twice])
-    with pytest.raises(DataError, match=f"'{twice}' twice"):
-        thinstack.score_frame(frame, model=model)
+    for frame in (arrow, pd.DataFrame([["a", "b", "c"]], columns=["text", "n", twice])):
+        with pytest.raises(DataError, match=f"'{twice}' twice"):
+            thinstack.score_frame(frame, model=model)
 
 
 @pytest.mark.parametrize(

@@ -184,10 +184,8 @@ def test_the_axis_holds_all_shares_and_pictures_stay_inside(summary, markup):
 
 def test_csv_has_the_figures_of_json(summary):
     data = summary.to_dict()
-    lines = {
-        (line["aspect"], line["group"], line["period"]): line
-        for line in csv.DictReader(io.StringIO(summary.to_csv()))
-    }
+    records = csv.DictReader(io.StringIO(summary.to_csv()))
+    lines = {(line["aspect"], line["group"], line["period"]): line for line in records}
     expected = {("", "", ""): data}
     for each in [data, *data["aspects"]]:
         term = each.get("term", "")

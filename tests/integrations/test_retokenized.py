@@ -167,13 +167,7 @@ def test_a_group_of_phrases_follows(last_word, change):
     ends = {token.idx for token in doc}, {token.idx + len(token) for token in doc}
     kept = {place: before[place] for place in before if place[0] in ends[0] and place[1] in ends[1]}
     # spaCy cannot copy or write a Doc with a plain group that has not moved.
-    docs = [
-        doc,
-        doc.copy(),
-        pickle.loads(pickle.dumps(doc)),
-        Doc(doc.vocab).from_bytes(doc.to_bytes()),
-    ]
-    for each in docs:
+    for each in (doc, *(HANDED_ON[way](doc) for way in ("copy", "pickle", "bytes"))):
         held = each.spans["sentiment"]
         assert {(span.start_char, span.end_char): span.label_ for span in held} == kept
         assert [span.text for span in held] == [TEXT[a:b] for a, b in kept]

@@ -30,9 +30,8 @@ def nlp(aspect_folder):
 def test_the_aspects_of_a_doc(nlp, aspect_folder):
     doc = nlp(TEXT)
     assert told(doc._.aspects) == TOLD
-    for mine, other in zip(
-        doc._.aspects, thinstack.load(aspect_folder, threads=1)(TEXT).aspects, strict=True
-    ):
+    expected_aspects = thinstack.load(aspect_folder, threads=1)(TEXT).aspects
+    for mine, other in zip(doc._.aspects, expected_aspects, strict=True):
         data = other.to_dict()
         assert (mine["start_char"], mine["end_char"]) == (data.pop("start"), data.pop("end"))
         assert mine["scores"] == pytest.approx(expected(other.text)[1], abs=1e-6)
@@ -76,9 +75,8 @@ def test_a_doc_keeps_its_aspects(nlp, way):
     assert kept._.aspects == doc._.aspects == aspects(kept) == aspects(kept, "tree_aspects")
     assert group(kept) == group(doc) == TOLD
     assert kept[4:6]._.about == doc[4:6]._.about == about(kept[4:6], "tree_aspects")
-    assert [each.text for one in predictions(kept, "tree_aspects") for each in one.aspects] == [
-        text for _, _, text, _ in TOLD
-    ]
+    texts = [each.text for one in predictions(kept, "tree_aspects") for each in one.aspects]
+    assert texts == [text for _, _, text, _ in TOLD]
 
 
 def test_a_span_has_the_terms_of_its_phrase(aspect_folder):

@@ -89,9 +89,8 @@ def test_a_model_of_aspects(tmp_path, options):
 @pytest.mark.parametrize("options", [{}, {"classes": 3, "abstain": 0.6}], ids=str)
 def test_a_model_of_sentiment(options):
     texts, rng = [*own()[:700], *some(150), *typed(800, seed=11)], random.Random(3)
-    about, _, because = compare(
-        SST, texts, [terms_of(text, rng) for text in texts], options, finds=False
-    )
+    terms = [terms_of(text, rng) for text in texts]
+    about, _, because = compare(SST, texts, terms, options, finds=False)
     assert about > because > 2000
 
 

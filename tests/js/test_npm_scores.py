@@ -58,13 +58,11 @@ def compare(bundle, texts, options=None, *, entry="node"):
 
 def assert_same_highlights(found, result):
     places = utf16(result.text)
-    expected = [
-        (each.text, places[each.start], places[each.end], each.label)
-        for each in result.highlights(5)
-    ]
+    phrases = result.highlights(5)
+    expected = [(each.text, places[each.start], places[each.end], each.label) for each in phrases]
     names = ("text", "start", "end", "label")
     assert [tuple(each[name] for name in names) for each in found] == expected
-    polarity = [each.polarity for each in result.highlights(5)]
+    polarity = [each.polarity for each in phrases]
     assert [each["polarity"] for each in found] == pytest.approx(polarity, abs=1e-6)
 
 
@@ -143,9 +141,8 @@ def test_long_words():
     compare(SST, ["a_b-" * 900], {"maxWords": 500})
     words = [["a/" * 3000, "x"], ["/" * 500] * 40, ["good", "a/b-" * 1000]]
     expected = thinstack.load(SST, threads=1).predict(words)
-    for sentence, own_sentence in zip(
-        asked("predict", bundle=str(SST), words=words), expected, strict=True
-    ):
+    found = asked("predict", bundle=str(SST), words=words)
+    for sentence, own_sentence in zip(found, expected, strict=True):
         assert_same(sentence, own_sentence)
     assert [len(each.parts) for each in expected] == [1, 2, 1]
 
@@ -192,9 +189,8 @@ def assert_alike(found, expected):
         for pair in zip(found, expected, strict=True):
             assert_alike(*pair)
     else:
-        assert found == (
-            pytest.approx(expected, abs=2.1e-6) if isinstance(expected, float) else expected
-        )
+        is_close = isinstance(expected, float)
+        assert found == (pytest.approx(expected, abs=2.1e-6) if is_close else expected)
 
 
 # -- drawings, byte for byte

@@ -114,15 +114,8 @@ def test_pieces(texts):
 def test_ids_of_words():
     bundle = open_bundle(JS.parent / "tests" / "golden" / "schema-1" / "words")
     vocabulary = bundle.vocabulary()
-    words = [
-        *vocabulary.entries,
-        *map(str.upper, vocabulary.entries),
-        *ODD,
-        "#The",
-        "👍The",
-        "ΟΔΟΣ",
-        "-lrb-",
-    ]
+    words = [*vocabulary.entries, *map(str.upper, vocabulary.entries), *ODD]
+    words += ["#The", "👍The", "ΟΔΟΣ", "-lrb-"]
     found = asked("ids", vocabulary=str(bundle.path / "vocabulary.txt"), words=words)
     assert found == vocabulary.fields(words)["token_ids"].tolist()
     assert 0 < sum(map(bool, found)) < len(words)
