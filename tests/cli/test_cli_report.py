@@ -151,7 +151,7 @@ def test_the_ending_tells_the_format(cli, aspect_folder, table, tmp_path, ending
 
 
 @pytest.mark.parametrize("kind", ["parquet", "folder"])
-def test_other_tables_say_the_same(report, table, tmp_path, kind):
+def test_other_tables_say_the_same(report, tmp_path, kind):
     data = pd.DataFrame(ROWS, columns=COLUMNS)
     source = tmp_path / f"reviews.{kind}"
     if kind == "parquet":
@@ -364,7 +364,7 @@ def test_a_stray_quotation_mark_is_one_warning(cli, aspect_folder, tmp_path):
 
 @pytest.mark.parametrize("installed", [False, True])
 def test_whole_texts_are_read_by_one_model_whatever_is_installed(
-    report, model, aspect_folder, table, monkeypatch, installed
+    model, aspect_folder, monkeypatch, installed
 ):
     monkeypatch.setattr(run, "_FINDS_TERMS", str(aspect_folder))
     monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(aspect_folder))
@@ -412,7 +412,7 @@ def test_categories_are_judged_by_a_model_with_vectors(report, vector_folder, mo
     assert (sides_of(data), len(expected)) == (expected, 2)
 
 
-def test_stars_say_how_far_the_model_is_trusted(report, table):
+def test_stars_say_how_far_the_model_is_trusted():
     frame = pd.DataFrame(
         {
             "text": ["so good"] * 5 + ["awful battery"] * 3 + ["good battery"],

@@ -166,7 +166,7 @@ def test_products_in_8_bits_are_allowed_more_on_average(golden, monkeypatch):
         assert agreement.holds == holds
 
 
-def test_other_trees_of_products_in_8_bits_are_not_compared(monkeypatch):
+def test_other_trees_of_products_in_8_bits_are_not_compared():
     bundle = open_bundle(GOLDEN.parent / "wordpiece-parser")
     cases = json.loads(bundle.read("cases.json"))["cases"]
     session = reference.open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")

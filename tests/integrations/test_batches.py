@@ -63,7 +63,7 @@ def test_polarity_is_the_mean_place_of_the_classes(scale_folder, output):
         assert row["polarity"] == wanted
 
 
-def test_the_schema_is_the_one_that_is_told(predictor):
+def test_the_schema_is_the_one_that_is_told():
     schema = scored_schema(("bad", "good"))
     assert schema.names == FIELDS
     assert schema.field("id").type == pa.string()

@@ -185,7 +185,7 @@ def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_pa
     assert "(10 before)" in predict(texts, "--out", out).err
 
 
-def test_repeated_ids_are_refused_unless_they_are_allowed(predict, texts, tmp_path):
+def test_repeated_ids_are_refused_unless_they_are_allowed(predict, tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("id,text\na,good\nb,film\na,awful\nc,\nb,film\nd,ok\n")
     predict(path, "--id", "id").check_refused(

@@ -127,7 +127,7 @@ def test_vectors_are_rows_of_encode(vector_folder, sign):
             np.testing.assert_array_equal(copy.transform(TEXTS), rows)
 
 
-def test_models_that_do_not_give_what_is_asked(last_word, model, tmp_path):
+def test_models_that_do_not_give_what_is_asked(model, tmp_path):
     alone = write_vector_bundle(tmp_path / "alone", labels=()).path
     with pytest.raises(InputError, match=r'TextVectors: .*load\("vectors"\)'):
         TextVectors(model).transform(TEXTS)

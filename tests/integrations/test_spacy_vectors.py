@@ -170,7 +170,7 @@ def test_beside_tree_sentiment(vector_folder):
     np.testing.assert_array_equal(sentence.vector, doc[0:3].vector)
 
 
-def test_what_does_not_fit_is_an_error(nlp, vector_folder, tmp_path):
+def test_what_does_not_fit_is_an_error(nlp, tmp_path):
     with pytest.raises(InputError, match="with vectors, found 'sentiment': use the model 'vec"):
         pipeline("sentiment")
     doc = nlp(TEXT)
