@@ -3,16 +3,13 @@
 import copy
 from collections import Counter
 from contextlib import contextmanager, nullcontext
-from typing import TypeVar
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
-
-M = TypeVar("M", bound=nn.Module)
 
 DEVICE = torch.device("meta")
 

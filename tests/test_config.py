@@ -95,7 +95,7 @@ def test_a_model_config_goes_through_json():
     assert ModelConfig.parse(data, source="config.json") == config
 
 
-WORDS, TRACKER = {"kind": "words", "size": 3}, {"tracker": {"size": 3}}
+TRACKER = {"tracker": {"size": 3}}
 SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
 
 
