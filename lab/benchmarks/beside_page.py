@@ -11,27 +11,26 @@ from beside_sets import Texts
 Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
 """The figures of each model, by set."""
 
+SHORT: Final = """
+Accuracy in percent of models that classify raw texts as positive or negative, with the threshold
+that suits each model best on the set, which flatters every model; and texts per second on one core,
+over all sets. Texts labeled neutral are left out.
+"""
 ABOUT: Final = """
-Each model classifies raw texts as positive or negative. No model was trained on these texts.
-thinstack and MiniLM were trained on the training set that belongs to *film*. `sentiment` was also
-trained on other rows of the product sentences, and `sentiment-context` on other rows of every set;
-their recipes say which. Texts labeled neutral are left out. Figures are in percent:
-
-- **best threshold**: accuracy with the threshold that suits the model best on this set, which
-  flatters every model.
-- **sign**: accuracy if numbers above 0 are positive and numbers below 0 negative. 0 is wrong.
-- **own rule**: accuracy of the polarity that the model itself predicts. Neutral is wrong.
-- **undecided**: the share of texts that are neutral by that rule.
-- **r**: Pearson's correlation of the number with the label: -1 or 1, SST's five classes, or the
-  mean of 20 people's ratings.
-
-{rules}
-
-Every model runs on one thread and receives all texts of a set in one call if it can.
+No model was trained on these texts. thinstack and MiniLM were trained on the training set of
+*film*, `sentiment` also on other rows of the product sentences, and `sentiment-context` on other
+rows of every set. Every model receives all texts of a set in one call if it can.
 """
 MINILM: Final = """
 MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree on SST's training sentences and one phrase of
 each, with seed 1 ([sentiment-rivals.md](sentiment-rivals.md)).
+"""
+FIXED: Final = """
+- **sign**: accuracy if numbers above 0 are positive and numbers below 0 negative. 0 is wrong.
+- **own rule**: accuracy of the polarity that the model itself predicts. Neutral is wrong.
+- **undecided**: neutral texts by that rule.
+- **r**: Pearson's correlation of the number with the label: -1 or 1, SST's five classes, or the
+  mean of 20 people's ratings.
 """
 SOURCES: Final = {
     "film": "SST dev.txt (Socher et al. 2013), sentences",
@@ -42,7 +41,6 @@ SOURCES: Final = {
     "the same polarity",
 }
 COLUMNS: Final = {
-    "cut": "best threshold",
     "sign": "sign",
     "own": "own rule",
     "undecided": "undecided",
@@ -60,12 +58,14 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, st
     )
     parts = [
         "# Sentiment compared with VADER, TextBlob and MiniLM",
-        ABOUT.strip().format(rules=named),
+        SHORT.strip(),
+        table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
+        ABOUT.strip(),
         *([MINILM.strip()] if any(name.startswith("MiniLM") for name in rows) else []),
         made,
-        "## In short",
-        "Accuracy with the best threshold, and texts per second on one core over all sets:",
-        table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
+        "## Fixed thresholds",
+        FIXED.strip(),
+        named,
     ]
     for one in sets:
         positive, negative = int((one.numbers > 0).sum()), int((one.numbers < 0).sum())
