@@ -40,11 +40,7 @@ SOURCES: Final = {
     "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms all have "
     "the same polarity",
 }
-COLUMNS: Final = {
-    "sign": "sign",
-    "own": "own rule",
-    "undecided": "undecided",
-}
+COLUMNS: Final = {"sign": "sign", "own": "own rule", "undecided": "undecided"}
 
 
 def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:

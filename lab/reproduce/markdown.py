@@ -54,19 +54,17 @@ def _table(report: Report) -> Iterator[str]:
     columns = [column for column in report["columns"] if column.get("shown", True)]
     measured = any(_likelihood(row) for row in rows)
     heads = [column["title"] for column in [*columns, *[LIKELIHOOD] * measured]]
-    yield from _head(["", *heads, "parameters", "seconds a run", "seeds"], words=1)
+    yield from _head(["", *heads, "parameters", "seeds"], words=1)
     bold = {column["key"]: _best(column, rows) for column in columns}
     for row in rows:
         figures = [_figure(column, row, bold[column["key"]]) for column in columns]
         figures += [_likelihood(row) or "-"] * measured
-        runs = row["runs"][0]
         counts = row["parameters"]
         parameters = counts["encoder" if "encoder" in counts else "model"]
         known = row["paper"].get("parameters")
         printed = _bracketed("" if known is None else f"{known:,.0f}")
         title = f"{row['title']}{_bracketed(row['source'])}"
-        rest = f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", _seeds(row["runs"])
-        yield _cells([title, *figures, *rest])
+        yield _cells([title, *figures, f"{parameters:,}{printed}", _seeds(row["runs"])])
 
 
 def _likelihood(row: Report) -> str:
@@ -170,7 +168,7 @@ def _origin(report: Report) -> Iterator[str]:
     files = {name: digest for part in parts for name, digest in part["data"].items()}
     digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
     yield f"Data, SHA-256: {digests}."
-    yield "Parameters are the encoder's, without word vectors. Seconds are of training alone."
+    yield "Parameters are the encoder's, without word vectors."
 
 
 def _versions(report: Report) -> Iterator[str]:
