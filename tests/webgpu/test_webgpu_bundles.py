@@ -1,4 +1,4 @@
-"""A bundle on a real provider of GPUs: scores, trees, errors and copies, by every door."""
+"""Bundles and registered parts on a real provider of GPUs: scores, trees, errors and copies."""
 
 import json
 import os
@@ -10,10 +10,16 @@ import numpy as np
 import onnxruntime
 import pytest
 from command_line import PATIENCE
+from export.export_models import session_of
 from onnx import parser
+from registered_models import parts_of, registered, registered_models
 
 import thinstack
+from thinstack.core import transitions as shapes
+from thinstack.core.forest import join, without_trees
 from thinstack.errors import DeviceError
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.samples import sample_trees
 
 TEXTS = [
     "A wonderful film.",
@@ -189,3 +195,39 @@ def test_a_batch_copies_no_more(tmp_path):
     assert 100 < own["kernels"] <= 250
     assert (own["copies_in"] <= 3, own["copies_back"]) == (True, 0)
     assert (given["copies_in"] <= 2, given["copies_back"]) == (True, 0)
+
+
+TREES = [shapes.left(4), shapes.left(1), shapes.balanced(6)]
+
+
+def compared(model, config, opened):
+    """The greatest difference of numbers, of those beyond 1 in proportion. Shapes and trees are
+    equal."""
+    content = export_onnx(model, config, vocabulary_digest="", device="gpu")
+    there, here, most = opened(content), session_of(content), 0.0
+    assert "WebGpuExecutionProvider" in there.get_providers()
+    types = {each.name: each.type.removeprefix("tensor(")[:-1] for each in here.get_inputs()}
+    names = [each.name for each in here.get_outputs()]
+    given = join(sample_trees(model, TREES, np.random.default_rng(0)))
+    for forest in (given, without_trees(given)) if model.parses else (given,):
+        arrays = forest.inputs(model.input_names)
+        feeds = {name: values.astype(types[name]) for name, values in arrays.items()}
+        found, wanted = there.run(names, feeds), here.run(names, feeds)
+        for name, one, two in zip(names, found, wanted, strict=True):
+            assert one.shape == two.shape
+            if name == "parse":
+                np.testing.assert_array_equal(one, two)
+            elif two.size:
+                apart = np.abs(one - two) / np.maximum(1, np.abs(two))
+                most = max(most, float(apart.max()))
+    return most
+
+
+def test_every_registered_part(on_webgpu):
+    differences, parts = {}, set()
+    for name, model, config in registered_models():
+        parts |= parts_of(config)
+        differences[name] = compared(model, config, on_webgpu)
+    assert {name: found for name, found in differences.items() if not found <= 1e-5} == {}
+    assert max(differences.values()) > 0, "no number was rounded otherwise: is it another device?"
+    assert registered("cell", "head", "embedding", "encoder", "parser") <= parts
