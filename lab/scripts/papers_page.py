@@ -46,9 +46,7 @@ def page() -> str:
 
 def _row(item: Item) -> str:
     name = item.get("results")
-    source = f"[{name}](results/{name}.md)" if name else ""
-    if "command" in item:
-        source = f"`{item['command']}`"
+    source = item.get("command", f"[{name}](results/{name}.md)" if name else "")
     ours = "<br>".join([*_figures(item), *_plot(item), *_text(item)])
     return f"| {item['name']} | {item['shows']} | {ours} | {source} |"
 
@@ -126,7 +124,7 @@ def _plot(item: Item) -> Iterator[str]:
     yield f"[{name}](results/{name})" if any(lines.values()) else f"{name}: not yet run"
     if "groups" in item:
         for row, points in lines.items():
-            figures = (f"{point['mean']:.1f} ± {point['std']:.1f}" for point in points)
+            figures = (f"{point['mean']:.1f}" for point in points)
             yield f"{titles[row]}: {' / '.join(figures)}"
 
 
