@@ -11,6 +11,7 @@ import tomllib
 
 import pytest
 import spacy
+from distributions import install, install_bundle
 from pages import ROOT, blocks, command_lines, read
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
@@ -151,20 +152,8 @@ def site(tmp_path_factory):
         for name, module in project["entry-points"]["thinstack"].items():
             install(path, name, module)
             (path / module).symlink_to(folder / module)
-    install(path, "shop-mail", "shop_mail")
-    (path / "shop_mail.py").write_text(
-        "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
-        f"def thinstack_bundles():\n    return {{'shop-mail': Path({str(SENTIMENT)!r})}}\n",
-        encoding="utf-8",
-    )
+    install_bundle(path, "shop-mail", SENTIMENT)
     return path
-
-
-def install(path, name, module):
-    info = path / f"{module}-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[thinstack]\n{name} = {module}\n")
 
 
 def prepare(folder, page):

@@ -12,6 +12,7 @@ import pytest
 import spacy
 from bundle_folders import GOLDEN, resealed
 from command_line import run_command
+from distributions import install_bundle
 from last_word_model import write_last_word_bundle
 
 import thinstack
@@ -76,13 +77,7 @@ def test_what_another_distribution_brings_is_own(foreign, tmp_path, monkeypatch,
     assert not is_own(foreign)
     manager.cache_clear()
     request.addfinalizer(manager.cache_clear)
-    hook = "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n@hookimpl\n"
-    hook += f"def thinstack_bundles():\n    return {{'mine': Path({str(foreign.path)!r})}}\n"
-    (tmp_path / "brings_mine.py").write_text(hook)
-    info = tmp_path / "brings_mine-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: brings-mine\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[thinstack]\nmine = brings_mine\n")
+    install_bundle(tmp_path, "mine", foreign.path)
     monkeypatch.syspath_prepend(tmp_path)
     assert is_own(open_bundle("mine"))
     assert is_own(open_bundle(foreign.path))

@@ -9,6 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from bundle_folders import replaced
+from distributions import install
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import BUNDLED
@@ -211,11 +212,7 @@ def test_a_gpu_that_does_not_work_is_missing_and_no_fault(
 
 def test_a_plugin_that_fails_is_wrong(cli, tmp_path):
     sys.path.insert(0, str(tmp_path))
-    (tmp_path / "broken_cell.py").write_text("raise RuntimeError('no luck')", encoding="utf-8")
-    info = tmp_path / "broken_cell-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: broken-cell\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[thinstack]\nbroken = broken_cell\n")
+    install(tmp_path, "broken", "broken_cell", "raise RuntimeError('no luck')")
     manager.cache_clear()
     try:
         answer = cli("doctor", "--json")

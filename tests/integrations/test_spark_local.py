@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from distributions import install_bundle
 from last_word_model import write_last_word_bundle
 from pyarrow import parquet
-from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.integrations.corpora import score_batches
@@ -28,29 +28,15 @@ pytestmark = pytest.mark.filterwarnings("default")  # those of pyspark are not o
 TEXTS = ["So good. Very awful film!", "", None, "a b c", "nan", "a\0b"]
 
 
-def write_named_vectors(folder):
-    """A folder of Python with a model `vectors`, as if it were installed."""
-    model = write_vector_bundle(folder / "model").path
-    (folder / "small_vectors.py").write_text(
-        "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
-        f"def thinstack_bundles():\n    return {{'vectors': Path({str(model)!r})}}\n",
-        encoding="utf-8",
-    )
-    info = folder / "small_vectors-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: small_vectors\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[thinstack]\nvectors = small_vectors\n")
-    return folder
-
-
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory):
+def spark(vector_folder, tmp_path_factory):
     """A session of two workers, in which a task may fail four times."""
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("needs a Java runtime: java on PATH, or JAVA_HOME")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        site = write_named_vectors(tmp_path_factory.mktemp("site"))
+        site = tmp_path_factory.mktemp("site")
+        install_bundle(site, "vectors", vector_folder)
         paths = [str(ROOT), str(site), os.environ.get("PYTHONPATH", "")]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.syspath_prepend(site)
