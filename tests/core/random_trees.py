@@ -1,13 +1,10 @@
-"""Random trees as nested lists, what recursion says of their nodes, and random flat forests."""
+"""Random trees as nested lists, and what recursion says of their nodes."""
 
 from typing import NamedTuple
 
-import numpy as np
 from hypothesis import strategies as st
 
-from thinstack.core import Forest, Tree
-from thinstack.core.schedule import Schedule
-from thinstack.testing.forests import random_forest, schedule_of
+from thinstack.core import Tree
 
 # Anything but ASCII white space and brackets: no-break spaces, quotes, combining marks, emoji.
 WORDS = st.text(
@@ -77,36 +74,3 @@ def brackets_of(tree: str | list) -> str:
         return f"({next(labels)} {inside})"
 
     return write(tree)
-
-
-class Edges(NamedTuple):
-    """Arguments of `schedule_parents`."""
-
-    parents: list[int]
-    slots: list[int]
-    kinds: list[int]
-    arity: int
-
-    @property
-    def forest(self) -> Forest:
-        parts = (np.array(part, np.int64) for part in self[:3])
-        return Forest(*parts, sizes=np.array([len(self.parents)]))
-
-    @property
-    def schedule(self) -> Schedule:
-        return schedule_of(self.forest, self.arity)
-
-
-def _mixed(sizes: list[int], arity: int, seed: int) -> Edges:
-    forest = random_forest(sizes, arity=arity, kinds=3, seed=seed)
-    place = np.random.default_rng(seed).permutation(len(forest.parents))
-    edges = np.zeros([3, len(place)], np.int64)
-    edges[:, place] = np.append(place, -1)[forest.parents], forest.slots, forest.kinds
-    return Edges(*edges.tolist(), arity)
-
-
-def forests() -> st.SearchStrategy[Edges]:
-    """Forests of any shape, their nodes in any order, trees interleaved; fixed arity leaves slots
-    empty."""
-    sizes = st.lists(st.integers(1, 8), max_size=3)
-    return st.builds(_mixed, sizes, st.integers(0, 3), st.integers(0, 2**31))

@@ -1,20 +1,21 @@
 """The depth-ordered executor and the one from the roots down against the reference recursion, in
 float64, over forests of any shape; over plain sentences, against the LSTMs of torch."""
 
+import numpy as np
 import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, H, X
-from core.random_trees import Edges, forests
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import assert_agrees, forest_of, outputs_top_down
 from torch import nn
 
+from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered, TopDown
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.core.schedule import schedule_lengths
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
-from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
+from thinstack.testing import forests
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +34,12 @@ def downward(cells):
 
 def check_up(cell, run, forest, seed=3):
     """Outputs of nodes, of roots and head words, against the recursion."""
-    batch = batch_of(cell, forest, seed)
+    batch = forests.batch_of(cell, forest, seed)
     wanted = [*(part.requires_grad_() for part in batch[1:]), *cell.parameters()]
-    expected = by_recursion(cell, batch)
-    assert_agrees(lambda: by_depth(run, cell, batch), expected, wanted, rtol_of_gradients=1e-10)
+    expected = forests.by_recursion(cell, batch)
+    assert_agrees(
+        lambda: forests.by_depth(run, cell, batch), expected, wanted, rtol_of_gradients=1e-10
+    )
 
 
 def check_down(cell, run, forest, schedule, seed=0):
@@ -56,18 +59,26 @@ def down(run, schedule, inputs):
     return run(inputs[rows], schedule)[schedule.stacked]
 
 
-def few_kinds(forest):
-    """With no more slots than the cells know kinds."""
-    return forest._replace(slots=forest.slots % KINDS)
+def mixed(sizes, arity, seed):
+    """A forest of any shape, its nodes in any order, trees interleaved; a fixed arity leaves slots
+    empty."""
+    forest = forests.random_forest(sizes, arity=arity, kinds=KINDS, seed=seed)
+    place = np.random.default_rng(seed).permutation(len(forest.parents))
+    order, parents = np.argsort(place), np.append(place, -1)[forest.parents]
+    return Forest(parents[order], forest.slots[order], forest.kinds[order], forest.sizes)
 
 
-@given(edges=forests(), seed=st.integers(0, 2**31))
-def test_any_forest_in_any_order(cells, downward, edges, seed):
-    for cell in cells[edges.arity]:
-        check_up(cell, DepthOrdered(cell), edges.forest, seed)
-    forest = few_kinds(edges.forest)
+SEEDS = st.integers(0, 2**31)
+
+
+@given(st.lists(st.integers(1, 8), max_size=3), st.integers(0, 3), SEEDS, SEEDS)
+def test_any_forest_in_any_order(cells, downward, sizes, arity, shape, seed):
+    forest = mixed(sizes, arity, shape)
+    for cell in cells[arity]:
+        check_up(cell, DepthOrdered(cell), forest, seed)
+    forest = forest._replace(slots=forest.slots % KINDS)  # no more than the cells know kinds
     for cell in downward:
-        check_down(cell, TopDown(cell), forest, schedule_of(forest, edges.arity), seed)
+        check_down(cell, TopDown(cell), forest, forests.schedule_of(forest, arity), seed)
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])
@@ -82,40 +93,34 @@ SIZE = 1500
 """Neither a chain of so many nodes nor such a star could be computed by recursion."""
 
 
-@pytest.fixture
-def by_hand():
-    """A cell, words and the cell's parameters."""
-    torch.manual_seed(2)
-    cell = AnyArity()
-    return cell, random_inputs(SIZE), {name: p.detach() for name, p in cell.named_parameters()}
-
-
 @torch.no_grad()
-def test_a_long_chain(by_hand):
+def test_a_long_chain():
     """Against a loop."""
-    cell, x, p = by_hand
+    torch.manual_seed(2)
+    cell, x = AnyArity(), random_inputs(SIZE)
+    p = {name: part.detach() for name, part in cell.named_parameters()}
     h = torch.tanh(x[0] @ p["w"])
     m = h + 1
     for word in x[1:]:
         last = h
         h = torch.tanh(word @ p["w"] + (h @ p["u"] + p["e"][1]) * m / 2)
         m = h + 1 - last
-    line = Edges([*range(1, SIZE), -1], [0] * SIZE, [1] * SIZE, 0).forest
-    _, root, _ = by_depth(DepthOrdered(cell), cell, CellInputs(line, x[:1], x[1:]))
+    line = forest_of({"lengths": np.array([SIZE])})
+    _, root, _ = forests.by_depth(DepthOrdered(cell), cell, forests.CellInputs(line, x[:1], x[1:]))
     torch.testing.assert_close(root[0], h, rtol=0, atol=1e-12)
     found = down(TopDown(cell), schedule_lengths(torch.tensor([SIZE])), x.flip(0))
     torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
 
 
 def test_inputs_are_left_as_they_were(cells, downward):
-    edges = Edges([2, 2, -1, 0], [0, 1, 0, 1], [1, 2, 1, 3], 2)
-    batch = batch_of(cells[2][0], edges.forest)
+    forest = mixed([4], 2, seed=0)
+    batch = forests.batch_of(cells[2][0], forest)
     before = batch.copied()
-    by_depth(DepthOrdered(cells[2][0]), cells[2][0], batch)
+    forests.by_depth(DepthOrdered(cells[2][0]), cells[2][0], batch)
     assert all(map(torch.equal, batch[1:], before[1:]))
     for cell in downward:
         inputs = random_inputs(4)
-        TopDown(cell)(inputs, edges.schedule)
+        TopDown(cell)(inputs, forests.schedule_of(forest, 2))
         assert torch.equal(inputs, random_inputs(4))
 
 
