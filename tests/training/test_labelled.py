@@ -112,11 +112,13 @@ def test_a_pair_is_two_trees_and_one_target():
 
 def test_over_another_tree_shared_phrases_keep_their_label():
     tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
-    gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")
+    soft = np.arange(1, 22, dtype=np.float32).reshape(7, 3)
+    gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")._replace(soft=soft)
     other = gold.over(left(4))
     # the, good, the good, old, the good old, film, all: "the good" is no phrase of the gold tree.
     assert filled(other) == {"transitions": [0, 0, 1, 0, 1, 0, 1], "lengths": [4]}
     assert lists(other) == [[1, 2, -1, 0, 2, 1, 2], 6]
+    assert other.soft.tolist() == [*soft[:2].tolist(), [0, 0, 0], *soft[[2, 4, 5, 6]].tolist()]
     assert gold.forest.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
 
 

@@ -1,10 +1,7 @@
 """The training loop: what an epoch does, resuming, early stopping, averaging."""
 
 import json
-import re
-import shutil
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +12,6 @@ from runs import KilledError, fresh, gone_on, of_one, run, same
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import epochs as loop
-from thinstack.training.loop import learner
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
@@ -48,38 +44,6 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
         np.testing.assert_allclose(
             after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name
         )
-
-
-@pytest.fixture
-def gradients(monkeypatch):
-    """The gradients of the table, and of all weights that `rule` learns, in each step."""
-    seen = {"vectors": [], "model": []}
-    build = learner.build_optimizers
-
-    def watch(*args):
-        optimizers = build(*args)
-
-        def note(name, optimizer, *_):
-            found = [w.grad.to_dense() for group in optimizer.param_groups for w in group["params"]]
-            seen[name].append(np.concatenate([each.double().numpy().ravel() for each in found]))
-
-        for name in seen:
-            optimizers[name].register_step_pre_hook(partial(note, name))
-        return optimizers
-
-    monkeypatch.setattr(learner, "build_optimizers", watch)
-    return seen
-
-
-def test_gradients_are_shortened_to_the_length_that_clip_says(data, tmp_path, gradients):
-    for clip in (None, 0.05, 5.0):
-        settings = {"epochs": 1, "batch_size": 30}
-        run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))
-    whole, shortened, left = gradients["model"]
-    assert 0.05 < np.sqrt(np.sum(whole**2)) < 5
-    np.testing.assert_allclose(shortened, 0.05 * whole / np.sqrt(np.sum(whole**2)), rtol=1e-4)
-    assert np.array_equal(left, whole)
-    assert all(np.array_equal(each, gradients["vectors"][0]) for each in gradients["vectors"])
 
 
 @pytest.fixture
@@ -139,17 +103,10 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data, tmp_path):
     for example in datasets.train:
         (label,) = example.gold.targets
         losses.append(-model(of_one(example))["root_scores"][0].log()[label].item())
-    record = run_seed(recipe, datasets, 1, tmp_path / "one").history[0]
-    assert record["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
-    # The labels of all other nodes are not looked at.
-    other = shutil.copytree(data, tmp_path / "data")
-    for name in ("train.txt", "dev.txt"):
-        text = re.sub(r" \(\d", " (0", (data / name).read_text(encoding="utf-8"))
-        (other / name).write_text(text, encoding="utf-8")
-    again = run_seed(recipe, load_datasets(recipe, other), 1, tmp_path / "two")
-    assert again.history[0]["loss"] == record["loss"]
+    found = run_seed(recipe, datasets, 1, tmp_path)
+    assert found.history[0]["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
     # Its accuracy is over roots too: of phrases it was taught none.
-    assert (again.dev["gold"]["phrases"], again.dev["gold"]["roots"]) == (0, 10)
+    assert (found.dev["gold"]["phrases"], found.dev["gold"]["roots"]) == (0, 10)
 
 
 def test_a_seed_gives_the_same_weights_and_another_gives_others(data, tmp_path):

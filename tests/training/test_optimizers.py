@@ -1,5 +1,7 @@
 """Steps of the optimisers against their rules written out in numpy."""
 
+import copy
+
 import numpy as np
 import pytest
 import tiny_recipe
@@ -10,7 +12,7 @@ from tiny_encoder import contextual_recipe
 
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.learner import build_optimizers, set_rates
+from thinstack.training.loop.learner import Learner, build_optimizers, set_rates
 
 Rows = NDArray[np.float32]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
@@ -141,6 +143,31 @@ def test_more_frozen_layers_than_there_are_are_refused():
         config = tiny_recipe.recipe(frozen_layers=layers + 1).training
         with pytest.raises(ConfigError, match=f"has {layers} layers .* found {layers + 1}"):
             build_optimizers(model, config)
+
+
+def gradients(model, clip):
+    """Those that the optimisers of a step are given, by their names."""
+    learner, found = Learner(copy.deepcopy(model), tiny_recipe.recipe(clip=clip).training), {}
+    for name, optimizer in learner.optimizers.items():
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        optimizer.register_step_pre_hook(
+            lambda *_, name=name, weights=weights: found.update(
+                {name: torch.cat([weight.grad.flatten() for weight in weights])}
+            )
+        )
+    learner.learn(sum((weight**2).sum() for weight in learner.model.parameters()))
+    learner.step()
+    return found
+
+
+def test_gradients_of_the_model_are_shortened_to_the_length_that_clip_says():
+    model = new_model()
+    whole, shortened, left = (gradients(model, clip) for clip in (None, 0.05, 1e4))
+    length = whole["model"].norm()
+    assert 0.05 < length < 1e4
+    torch.testing.assert_close(shortened["model"], 0.05 * whole["model"] / length)
+    assert torch.equal(left["model"], whole["model"])
+    assert torch.equal(shortened["vectors"], whole["vectors"])
 
 
 def test_rates_fall_in_steps():

@@ -10,7 +10,6 @@ from runs import drawn, fresh, of_one
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, right_transitions
-from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
@@ -92,30 +91,21 @@ def test_in_the_first_epoch_own_trees_are_the_treebanks(data):
     assert all(example.trees["self"] is example.gold for example in datasets.train)
 
 
-def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data, tmp_path):
-    recipe = recipe_of(APART, epochs=2, gold=False, sources=("self",))
-    datasets = load_datasets(recipe, data)
-    other = 0
-    seen = []
-
-    def watch(examples, *rest, **options):
-        seen.append((examples, minibatch(examples, *rest, **options)))
-        return seen[-1][1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "minibatch", watch)
-        run_seed(recipe, datasets, 1, tmp_path)
-    for examples, batch in seen:
-        place = 0
-        for example in examples:
-            gold, size = example.gold.forest.transitions, 2 * example.words - 1
-            here = slice(place, place + size)
-            steps, right = batch.forest.transitions[here], batch.right[here]
-            wrong = steps.tolist() != gold.tolist()
-            assert right.tolist() == (right_transitions(gold, steps) if wrong else gold).tolist()
-            other += wrong
-            place += size
-        assert place == len(batch.right)
+def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data):
+    datasets = load_datasets(recipe_of(APART), data)
+    model = drawn(recipe_of(APART), datasets)
+    take_own_trees(model, datasets.train)
+    batch = minibatch(datasets.train, ["self"] * 30, model.oracle)
+    other = place = 0
+    for example in datasets.train:
+        gold, size = example.gold.forest.transitions, 2 * example.words - 1
+        here = slice(place, place + size)
+        steps, right = batch.forest.transitions[here], batch.right[here]
+        wrong = steps.tolist() != gold.tolist()
+        assert right.tolist() == (right_transitions(gold, steps) if wrong else gold).tolist()
+        other += wrong
+        place += size
+    assert place == len(batch.right)
     assert other > 5
 
 

@@ -14,7 +14,6 @@ from test_parser_training import PARSER
 
 import thinstack
 from thinstack.core import Tree
-from thinstack.core.transitions import left
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
@@ -258,25 +257,6 @@ def test_the_loss_against_a_number_by_hand():
     plain, _ = task_loss(head, logits, hard, 0.0)
     weighted, _ = task_loss(head, logits, hard, 1e-9)
     assert float(plain) == pytest.approx(float(weighted), rel=1e-6)
-
-
-def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts):
-    _, datasets = taught(texts, sources=("left",))
-    kept = lost = 0
-    for example in datasets.train:
-        gold, other = example.gold, example.trees["left"]
-        words = int(gold.forest.lengths[0])
-        assert other.forest.transitions.tolist() == left(words).tolist()
-        trees = [
-            Tree.from_transitions(each.forest.transitions, "x" * words) for each in (gold, other)
-        ]
-        rows = dict(zip(map(tuple, trees[0].spans.tolist()), gold.soft.tolist(), strict=True))
-        naive = [rows.get(tuple(span), [0.0] * 5) for span in trees[1].spans.tolist()]
-        assert other.soft.tolist() == naive
-        assert naive[-1] != [0.0] * 5
-        lost += naive.count([0.0] * 5)
-        kept += len(naive)
-    assert 0 < lost < kept
 
 
 # -- parsers, and going on
