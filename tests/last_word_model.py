@@ -40,11 +40,11 @@ def own_parse(words):
     return [0] if words == 1 else [0] * (words - 1) + [1] * (words - 2) + [0, 1]
 
 
-def random_tree(words, rng):
+def random_tree(words, rng, reduces=0.5):
     """Transitions of a random binary tree: while both are possible, SHIFT or REDUCE by a coin."""
     steps, stack, left = [], 0, words
     while left or stack > 1:
-        reduce = stack > 1 and (not left or rng.random() < 0.5)
+        reduce = stack > 1 and (not left or rng.random() < reduces)
         steps.append(int(reduce))
         stack, left = (stack - 1, left) if reduce else (stack + 1, left - 1)
     return np.array(steps, np.int8)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from core.cells import AnyArity, FixedArity
+from last_word_model import random_tree
 from oracle import Nodes
 from torch import Tensor, nn
 
@@ -76,23 +77,12 @@ def in_node_order(encoding: Encoding) -> Nodes:
     )
 
 
-def random_tree(random: np.random.Generator, words: int, reduce: float = 0.5) -> list[int]:
-    """Transitions of a tree, REDUCE by a coin wherever there is a choice."""
-    taken: list[int] = []
-    left, height = words, 0
-    while left or height > 1:
-        step = int(height > 1 and (left == 0 or random.random() < reduce))
-        left, height = left - 1 + step, height + 1 - 2 * step
-        taken.append(step)
-    return taken
-
-
 def batch_of(sizes: Iterable[int], seed: int = 3) -> Batch:
     """One random sentence a size, with trees of all shapes from the left-branching to the
     right-branching one."""
     random = np.random.default_rng(seed)
     lengths = list(sizes)
-    transitions = [step for size in lengths for step in random_tree(random, size, random.random())]
+    transitions = [step for size in lengths for step in random_tree(size, random, random.random())]
     words = torch.from_numpy(random.normal(size=(sum(lengths), X)))
     return Batch(
         words, torch.tensor(lengths, dtype=torch.long), torch.tensor(transitions, dtype=torch.long)

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 import tiny_recipe
-from core.stacks import random_tree
+from last_word_model import random_tree
 
 from thinstack.core import Tree
 from thinstack.core.transitions import left, spans_of
@@ -148,7 +148,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed):
     answers = set()
     for _ in range(50):
         words = int(random.integers(3, 8))
-        gold, taken = np.array(random_tree(random, words)), np.array(random_tree(random, words))
+        gold, taken = random_tree(words, random), random_tree(words, random)
         wanted = frozenset(phrases(gold))
         stack = ()
         front = 0
@@ -168,7 +168,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed):
 def test_along_the_gold_tree_it_is_the_gold_transition():
     random = np.random.default_rng(0)
     for words in range(1, 30):
-        gold = np.array(random_tree(random, words))
+        gold = random_tree(words, random)
         depth = np.concatenate([[0], np.cumsum(1 - 2 * gold)[:-1]])
         free = (depth > 1) & (np.cumsum(gold == 0) - (gold == 0) < words)
         assert (right_transitions(gold, gold) == gold)[free].all()
