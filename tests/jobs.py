@@ -67,7 +67,7 @@ JOBS = {
         "training/test_publish.py",
         "training/test_vector_task.py::test_a_model_learns_the_teacher_and_its_guide",
     ),
-    "site": ("test_home_page.py", "test_site.py"),
+    "site": ("test_site.py",),
     "spacy": ("integrations/test_finish.py",),
     "spark": ("integrations/test_spark_local.py",),
     "treebanks": (

@@ -1,11 +1,17 @@
-"""The documentation site as mkdocs builds it; run by `.ci/jobs/site`."""
+"""The documentation site as mkdocs builds it, and its home page; run by `.ci/jobs/site`."""
 
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
-from site_build import built_site
+from pages import ROOT
+from predictions import sentences_of
+
+import thinstack
 
 # Attributes by which a page fetches something.
 FETCHED = "audio.src embed.src iframe.src img.src img.srcset link.href object.data script.src"
@@ -48,7 +54,19 @@ class Html(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    return built_site(tmp_path_factory.mktemp("site"))
+    """The site. A link that leads nowhere is an error."""
+    pytest.importorskip("mkdocs", reason='needs mkdocs: pip install ".[docs]"')
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +92,36 @@ def test_pages_are_read_as_they_were_meant(pages):
     for path, page in pages.items():
         mark = re.search(r"^(\||- |\d+\. |```|#+ ).*", "".join(page.text), re.MULTILINE)
         assert mark is None, f"{path.name}: {mark and mark[0]}"
+
+
+TEXT = "The room was lovely, but the staff were rude."
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
+def test_a_sentence_that_is_typed_is_drawn(site, width, scheme):
+    """In a headless Chromium, without which this is skipped."""
+    from browser.demo import Visit, chromium, drawn_names, served, sync_api
+
+    with sync_api.sync_playwright() as playwright, served(site) as url:
+        browser = chromium(playwright)
+        viewport = {"width": width, "height": 900}
+        visit = Visit(browser.new_context(viewport=viewport, color_scheme=scheme), url)
+        page = visit.page
+        page.goto(f"{url}index.html")
+        page.locator("#live-text").fill(TEXT)
+        page.wait_for_selector(".live-tree [role=treeitem]", timeout=120_000)
+        items = page.locator(".live-tree [role=treeitem]")
+        (found,) = sentences_of(thinstack.load(threads=1), [TEXT])
+        assert items.evaluate_all("all => all.map(g => g.getAttribute('aria-label'))") == (
+            drawn_names(thinstack.render(found))
+        )
+        assert page.locator(".live [role=status]").inner_text().startswith("negative, polarity")
+        assert page.evaluate(FITS)
+        for name in ("start", "models"):
+            page.goto(f"{url}{name}.html")
+            assert page.evaluate(FITS)
+            assert page.locator(".md-clipboard, .md-code__button").count()
+        assert visit.problems == []
+        assert all(request.startswith((url, f"blob:{url}")) for request in visit.requests)
+        browser.close()

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import Exported, eager_scores, session_of
+from export_models import Exported, arrays_of, eager_scores, session_of
 from tiny_encoder import MPNET, PIECES, POSITIONS, WIDTH, contextual_recipe
 
 from thinstack.core.forest import Forest
@@ -42,10 +42,6 @@ def examples(count):
     return [Example({"gold": LabelledForest(one, np.zeros(1), 0)}) for one in made]
 
 
-def arrays(made, model):
-    return {name: getattr(made, name) for name in model.input_names}
-
-
 @pytest.fixture(scope="module", params=KINDS)
 def config(request):
     return KINDS[request.param].model
@@ -80,7 +76,7 @@ def exported(model, config):
 def test_files_score_as_the_model_does(model, exported, quantize):
     """Sentences beyond the positions too."""
     file, report = exported(quantize)
-    given = arrays(forest([3, 1, POSITIONS + 4, 7], seed=5), model)
+    given = arrays_of(model, forest([3, 1, POSITIONS + 4, 7], seed=5))
     expected = eager_scores(dequantised(model, quantize), given)["node_scores"]
     for run in file.runs():
         difference = np.abs(run(given)["node_scores"] - expected)
