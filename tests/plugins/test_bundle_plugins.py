@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from last_word_model import LABELS, expected, write_last_word_bundle
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError, PluginError
-from thinstack.plugins.manager import PluginManager, PluginWarning
+from thinstack.plugins.manager import PluginManager, PluginRecord, PluginWarning
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "publishing-a-model.md").read_text(encoding="utf-8")
@@ -60,9 +61,9 @@ def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model, cli)
     (model / "big").write_bytes(bytes(2_340_000))
     record, own = (record for record in cli("plugins", "--json").json if record["kind"] == "bundle")
     assert record | {"name": "sentiment", "kind": "bundle", "distribution": "thinstack"} == record
-    about = ("name", "kind", "distribution", "version", "status", "error", "licence", "summary")
-    said = ("shop-mail", "bundle", "thinstack-shop-mail", "1.0.0", "ok", None, "MIT")
-    assert own == dict(zip(about, (*said, "2.3 MB: What messages are about."), strict=True))
+    summary = "2.3 MB: What messages are about."
+    about = ("shop-mail", "bundle", "thinstack-shop-mail", "1.0.0", "ok", None, "MIT", summary)
+    assert own == asdict(PluginRecord(*about))
 
 
 def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(model, tmp_path, monkeypatch):

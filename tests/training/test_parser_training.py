@@ -106,31 +106,22 @@ def parsing_loss(recipe, data, values):
     return parser_loss(model, datasets.train, "static").loss.item()
 
 
-def test_dropout_falls_on_the_parser_alone(data):
-    recipe = recipe_of(epochs=2, parser_epochs=1)
-    datasets = load_datasets(recipe, data)
-    model = fresh(recipe, datasets)
-    modes = set()
-
-    def look(*_):
-        modes.add((model.encoder.parser.training, model.embedding.training))
-
-    fit_parser(model, datasets.train, recipe.training, 1, look)
-    assert modes == {(True, False)}
-    assert not model.encoder.parser.training
-
-
-def test_its_own_epochs_have_the_whole_line_of_rates(data, monkeypatch):
+def test_its_own_epochs_have_its_dropout_alone_and_the_whole_line_of_rates(data, monkeypatch):
     recipe = recipe_of(epochs=2, parser_epochs=4, buckets=1)  # the short minibatch comes last
     datasets = load_datasets(recipe, data)
-    rates = []
+    model, modes, rates = fresh(recipe, datasets), set(), []
 
     def lower(optimizers, *settings):
         set_rates(optimizers, *settings)
         rates.append(optimizers["parser"].param_groups[0]["lr"])
 
+    def look(*_):
+        modes.add((model.encoder.parser.training, model.embedding.training))
+
     monkeypatch.setattr(loop, "set_rates", lower)
-    fit_parser(fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *_: None)
+    fit_parser(model, datasets.train, recipe.training, 1, look)
+    assert modes == {(True, False)}
+    assert not model.encoder.parser.training
     starts = np.arange(0, 30, 4) / 30  # of the minibatches of an epoch
     expected = [0.02 * (1 - (epoch + start) / 4) for epoch in range(4) for start in starts]
     assert rates == pytest.approx(expected)
