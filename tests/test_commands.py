@@ -33,7 +33,7 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format square.v1": OPTION,
     "thinstack predict --input": OPTION,
-    "thinstack predict --input reviews.csv --output aspects": OPTION,
+    "thinstack predict --input reviews.csv --text review --output aspects --out all.csv": OPTION,
     "thinstack predict --json": OPTION,
 }
 FOLLOWED = re.findall(r"follow ([\w.\- ]+\.md)$", (ROOT / ".ci/jobs/guides").read_text(), re.M)
