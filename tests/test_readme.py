@@ -130,7 +130,7 @@ def test_terms_and_quoted_figures_are_those_of_the_results():
     for row in cells("docs/models.md", "| size | SST-2").values():
         for figure in re.findall(r"\d+\.\d", " ".join(row[1:])):
             assert figure in quoted or figure == "50.9"
-    rivals = cells("lab/results/sentiment-rivals.md", "model; what it learnt from")
+    rivals = cells("lab/results/sentiment-rivals.md", "model; training data")
     for name in ("sentiment", "sentiment-context"):
         assert cells("docs/models.md", "| size | SST-2")[f"`{name}`"][1] == rivals[name][1]
 

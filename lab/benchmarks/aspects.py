@@ -31,7 +31,6 @@ COLUMNS: Final = {
     "mixed_accuracy": "both sides",
     "term_f1": "terms, F1",
     "aspect_f1": "terms with polarity, F1",
-    "phrase_terms": "terms that are phrases",
 }
 ModelOption = Annotated[list[str], typer.Option(help="NAME=BUNDLE.")]
 
@@ -72,13 +71,14 @@ def row(name: str, seeds: Sequence[Mapping[str, float | None]]) -> str:
 
 
 def page(
-    sets: Mapping[str, Sequence[AspectCase]], models: Mapping[str, list[str]]
+    sets: Mapping[str, Sequence[AspectCase]], models: Mapping[str, list[str]], note: str
 ) -> Iterator[str]:
     """The lines of the page, a table for each set."""
     yield from (
-        "# Terms, and what is said of each",
+        "# Terms and their polarity",
         "",
-        "In percent. Written by `lab/benchmarks/aspects.py`.",
+        "Accuracy and F1 in percent, from raw text. *Both sides*: accuracy in texts that have a "
+        f"positive and a negative term. Made by `python lab/benchmarks/aspects.py`. {note}".strip(),
     )
     for title, cases in sets.items():
         count = sum(len(case.terms) for case in cases)
@@ -93,6 +93,7 @@ def main(
     model: ModelOption,
     data: Annotated[Path, typer.Option(help="Folder that holds domains/.")],
     out: Annotated[Path | None, typer.Option(help="File for the page.")] = None,
+    note: Annotated[str, typer.Option(help="A sentence for the page.")] = "",
 ) -> None:
     """Measure every model on every set, and write the page."""
     sets = {name: cases_of(data / f"domains/aspects-{name}.jsonl") for name in SETS}
@@ -102,7 +103,7 @@ def main(
     for named in model:
         name, _, bundle = named.partition("=")
         models[name].append(bundle)
-    text = "\n".join(page(sets, models)) + "\n"
+    text = "\n".join(page(sets, models, note)) + "\n"
     if out is None:
         typer.echo(text)
     else:

@@ -18,25 +18,23 @@ COLUMNS: Final = {
     "suite": "suite",
     "negated_negatives": "negated negatives",
     "negated_positives": "negated positives",
-    "seconds": "seconds of learning",
+    "seconds": "training, s",
 }
 
 ABOUT: Final = """
-Accuracies in percent, on two sets. The first is SST's development sentences as raw text
-(detokenised), with five classes and with two (the mass of the five; neutral sentences are left
-out). The second is the reported half of the suite `polarity`
-([docs/suite.md](../../docs/suite.md)): all of it, and two of its kinds. Bundles make their own
-trees; each sentence of SST is one text. Rivals learnt from {seeds}.
-
-No rival was chosen by these figures. Of trials of the bundles, they were known when the recipes
-were settled ([suite.md](../../docs/suite.md#the-two-halves)).
-
-Every tenth training sentence decides when `textcat` stops (by
-spaCy's own defaults, at most {epochs} epochs), and which setting the encoder has. The encoder then
-learns from all training sentences, `textcat` from the other nine tenths. Without a tree, the
-encoder's outputs are averaged over a text's pieces and go to a linear layer. Its phrases have 3 to
-20 words. They are drawn again each epoch and read by themselves. TF-IDF has words and pairs of
-words; `thinstack.training.tasks.texts.report` says the rest.
+Accuracy in percent on SST's development sentences as raw text (detokenized), with five classes and
+with two (summed probabilities, without neutral sentences), and on the reported half of the suite
+[`polarity`](../../docs/suite.md) and two of its kinds. Bundles make their own trees; each sentence
+of SST is one text. Rivals were trained with {seeds}. No rival was chosen by these figures, but we
+knew those of trials of our models when we finalized the recipes
+([suite.md](../../docs/suite.md#the-two-halves)).
+"""
+TRAINING: Final = """
+Every tenth training sentence decides when `textcat` stops (spaCy's defaults, at most {epochs}
+epochs) and which setting the encoder has. The encoder then trains on all sentences, `textcat` on
+the other nine tenths. Without a tree, a linear layer reads the mean of the encoder's outputs. Its
+phrases of 3 to 20 words are drawn again in each epoch. TF-IDF has words and pairs of words
+(`thinstack/training/tasks/texts/report.py`).
 """
 
 
@@ -61,14 +59,15 @@ def page_of(rows: Sequence[str], tried: Sequence[str], *, seeds: int, note: str)
         f"{platform.machine()}, {torch.get_num_threads()} of them for the encoder. {note}"
     )
     trained = "one seed" if seeds == 1 else f"{seeds} seeds (± is their deviation)"
-    heads = ["model; what it learnt from", *COLUMNS.values()]
+    heads = ["model; training data", *COLUMNS.values()]
     table = [f"| {' | '.join(heads)} |", f"|---|{'---|' * len(COLUMNS)}", *rows]
-    choice = "The encoder's settings, five classes / two classes on every tenth training sentence:"
+    choice = "The encoder's settings, on every tenth training sentence (five / two classes):"
     parts = (
-        "# Sentiment beside rivals",
-        ABOUT.strip().format(seeds=trained, epochs=TEXTCAT_EPOCHS),
-        made.strip(),
+        "# Sentiment compared with rivals",
+        ABOUT.strip().format(seeds=trained),
         "\n".join(table),
+        TRAINING.strip().format(epochs=TEXTCAT_EPOCHS),
         *(["\n".join([choice, "", *tried])] if tried else []),
+        made.strip(),
     )
     return "\n\n".join(parts) + "\n"

@@ -48,27 +48,22 @@ PAGE: Final = """\
 Percent of phrases of two words or more of `{file}`. Of {phrases:,}, the {counted:,} count over
 which the parse has one head. {spread}
 
-- A phrase has the head word of the child whose head vector is more like its own (Teng & Zhang
+- A phrase's head word is that of the child whose head vector is more like its own (Teng & Zhang
   2017, section 7.5).
-- *Parse*: the head word is the only word of the phrase whose governor stands outside it. The parser
-  has {uas:.1f}% of the governors of UD English EWT's development file right.
-- *Function words first*: the same, but a preposition, an auxiliary, a copula or a conjunction that
-  stands before that word is the head in its place. The rules of Collins have it so. They need
-  labels of phrases, which this treebank lacks. By them, the paper's model has 30.68% on the
-  development set and 25.72% on the test set.
-- *Opinion*: of the phrases that hold a word whose own class is not neutral, those that have such a
-  word as head.
-- *Left*: the head word is in the left child. *A coin* draws a child at each phrase.
+- *Parse*: the head word is the only word whose governor is outside the phrase. The parser gets
+  {uas:.1f}% of the governors of UD English EWT's development file right.
+- *Function words first*: the same, but a preposition, auxiliary, copula or conjunction before that
+  word is the head instead. This resembles Collins's rules, which need phrase labels that the
+  treebank lacks; by them, the paper's model has 30.68% on the development and 25.72% on the test
+  set.
+- *Opinion*: of the phrases with a word whose class is not neutral, those with such a head word.
+- *Left*: the head word is in the left child. *A coin* draws a child for each phrase.
 
-## In a tree
-
-Each phrase shows its head word, and the sign of its class by the first model, `{name}`.
+The picture shows each phrase's head word, and the sign of its class by the first model, `{name}`.
 
 ![heads.svg](heads.svg)
 
-## Where the figures come from
-
-`{command}`, commit {commit}
+Made by `{command}`, commit {commit}.
 """
 
 
