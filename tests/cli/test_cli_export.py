@@ -3,12 +3,12 @@
 import json
 import shutil
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
+from bundle_folders import GOLDEN
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.gate.onnx_gate import check_onnx
@@ -16,7 +16,6 @@ from thinstack.bundle.gpu_file import BESIDE, host_nodes, metadata
 from thinstack.bundle.weights import load_model
 from thinstack.export.onnx import verify as onnx_verify
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"
 
 

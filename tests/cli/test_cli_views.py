@@ -3,10 +3,10 @@ read."""
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bundle_folders import GOLDEN
 
 import thinstack
 from thinstack.data.tables.table import Table
@@ -83,7 +83,7 @@ def test_a_text_that_the_model_cannot_read_is_warned_about(cli, texts, warned, h
     assert "warning" not in answer.out
 
 
-COMPOSING = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
+COMPOSING = GOLDEN / "texts"
 LINES = ["The good film. Odd cafe films! Good.", "Odd.", "Films. The the good cafe."]
 MODEL = ("--model", COMPOSING, "--no-isolated")
 

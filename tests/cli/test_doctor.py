@@ -3,12 +3,11 @@
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
-from bundle_folders import replaced
+from bundle_folders import GOLDEN, replaced
 from distributions import install
 
 from thinstack.bundle import open_bundle
@@ -18,7 +17,7 @@ from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
+WORDS = GOLDEN / "words"
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +35,7 @@ def _no_plugins(monkeypatch):
 @pytest.fixture
 def golden(tmp_path):
     """A copy of a bundle that has reference cases, to be damaged."""
-    return shutil.copytree(GOLDEN, tmp_path / "model")
+    return shutil.copytree(WORDS, tmp_path / "model")
 
 
 def found(answer):
@@ -168,7 +167,7 @@ def test_products_in_8_bits_are_allowed_more_on_average(golden, monkeypatch):
 
 
 def test_other_trees_of_products_in_8_bits_are_not_compared():
-    bundle = open_bundle(GOLDEN.parent / "wordpiece-parser")
+    bundle = open_bundle(GOLDEN / "wordpiece-parser")
     cases = json.loads(bundle.read("cases.json"))["cases"]
     session = reference.open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")
     (case,) = [one for one in cases if len(one["outputs"]["parse"]) == 9][:1]

@@ -1,14 +1,13 @@
 """What no command can do ends in one message and exit code 2, before anything is written."""
 
 import shlex
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from bundle_folders import GOLDEN
 
 from thinstack.evaluate.suite import Case
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 CASE = Case("a", "open", "no", "positive", "MFT", "-", "-", "No good")
 ROWS = [("good battery", "North", "2024-01-09"), ("awful staff", "South", "2024-02-01")]
 

@@ -3,10 +3,10 @@ sentences as one tree."""
 
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bundle_folders import GOLDEN
 from last_word_model import best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.tokens import Doc, DocBin, Span
 
@@ -90,7 +90,7 @@ def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path):
     assert re.match("good film: .*own parse is not a tree", failure)
 
 
-COMPOSING = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
+COMPOSING = GOLDEN / "texts"
 TEXT = "The good film. Odd cafe films! Good."
 
 

@@ -14,6 +14,7 @@ from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.text.english import EnglishSplitter
 
 JS = Path(__file__).parents[2] / "js"
+SST = JS.parent / "thinstack" / "bundle" / "bundled" / "sentiment"
 needs_package = pytest.mark.skipif(
     not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
     reason="needs Node.js and the built package: npm ci && npm run build in js/",

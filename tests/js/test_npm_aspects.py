@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 from aspect_models import write_aspect_bundle
-from js.package import asked, loaded, needs_package, utf16
-from js.test_npm_scores import SST, assert_alike, some
+from js.package import SST, asked, loaded, needs_package, utf16
+from js.test_npm_scores import assert_alike, some
 from js.texts import KNOWN, MARKS, PARTS, own, typed
 
 import thinstack
@@ -78,11 +78,10 @@ def compare(bundle, texts, terms, options=None, *, finds):
 @pytest.mark.parametrize(
     "options", [{}, {"classes": 2}, {"abstain": 0.75}, {"classes": 3, "maxWords": 5}], ids=str
 )
-def test_a_model_of_aspects(tmp_path, options):
-    bundle = write_aspect_bundle(tmp_path / "aspects").path
+def test_a_model_of_aspects(aspect_folder, options):
     texts, rng = [*of_products(600, seed=1), *some(60)], random.Random(2)
     terms = [terms_of(text, rng) for text in texts]
-    counts = compare(bundle, texts, terms, options, finds=True)
+    counts = compare(aspect_folder, texts, terms, options, finds=True)
     assert min(counts) > 500
 
 
@@ -103,9 +102,9 @@ def test_a_model_whose_terms_have_several_words(tmp_path):
     assert min(compare(bundle, texts, terms, finds=True)) > 500
 
 
-def test_letters_of_all_scripts(tmp_path):
+def test_letters_of_all_scripts(aspect_folder):
     """In either case, and beside a term: whether a character ends a word."""
-    bundle, rng = write_aspect_bundle(tmp_path / "aspects").path, random.Random(4)
+    rng = random.Random(4)
     cased = [chr(code) for code in KNOWN if chr(code).swapcase() != chr(code)]
     others = [chr(code) for code in rng.sample(KNOWN, 2000)]
     texts = [
@@ -113,12 +112,11 @@ def test_letters_of_all_scripts(tmp_path):
         for char in (*cased, *others, "\u0345", "\u0130", "\u0131")
     ]
     terms = [["menu", f"x{text[4]}x"] for text in texts]
-    assert compare(bundle, texts, terms, finds=True)[0] > 3 * len(cased)
+    assert compare(aspect_folder, texts, terms, finds=True)[0] > 3 * len(cased)
 
 
-def test_the_json_form(tmp_path):
-    bundle = write_aspect_bundle(tmp_path / "aspects").path
+def test_the_json_form(aspect_folder):
     text = "A good battery! The staff, though, is awful. And a screen. Nothing more"
-    expected = thinstack.load(bundle, threads=1)(text).to_dict()
+    expected = thinstack.load(aspect_folder, threads=1)(text).to_dict()
     assert [len(each["aspects"]) for each in expected["sentences"]] == [1, 1, 1, 0]
-    assert_alike(asked("data", bundle=str(bundle), text=text), expected)
+    assert_alike(asked("data", bundle=str(aspect_folder), text=text), expected)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from js.package import JS, asked, loaded, needs_package, utf16, with_metadata
+from bundle_folders import GOLDEN
+from js.package import JS, SST, asked, loaded, needs_package, utf16, with_metadata
 from js.texts import hostile, own, treebank, typed
 from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
@@ -13,10 +14,8 @@ from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import FIVE
 
-ROOT = JS.parent
-SST = ROOT / "thinstack" / "bundle" / "bundled" / "sentiment"
-CONTEXT = ROOT / "models" / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
-GOLDEN = ROOT / "tests" / "golden" / "schema-1"
+MODELS = JS.parent / "models"
+CONTEXT = MODELS / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
 
 pytestmark = needs_package
 

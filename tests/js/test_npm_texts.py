@@ -5,7 +5,8 @@ from base64 import b64decode
 
 import onnx
 import pytest
-from js.package import JS, asked, described, needs_package
+from bundle_folders import GOLDEN
+from js.package import SST, asked, described, needs_package
 from js.texts import KNOWN, all_texts, own
 from pair_models import write_pair_bundle
 
@@ -15,7 +16,6 @@ from thinstack.bundle.gpu_file import host_nodes, joined
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.text.english import EnglishSplitter
 
-SST = JS.parent / "thinstack" / "bundle" / "bundled" / "sentiment"
 pytestmark = needs_package
 FIRST = ["The film is good.", f"The plot {'is not good, ' * 20} dull. It is.", "who", *own()[:70]]
 SECOND = [*own()[70:140], "It is fine.", "Good! \U0001f600", "The film"]
@@ -57,11 +57,7 @@ def test_another_model_reads_no_pairs():
         asked("pairs", bundle=str(SST), a=["a"], b=["b"])
 
 
-ROOT = JS.parent
-GOLDEN = ROOT / "tests" / "golden" / "schema-1" / "words"
-
-
-@pytest.mark.parametrize("bundle", [SST, GOLDEN], ids=["with", "without"])
+@pytest.mark.parametrize("bundle", [SST, GOLDEN / "words"], ids=["with", "without"])
 def test_what_onnxruntime_gets(bundle):
     opened = open_bundle(bundle)
     content, gpu = opened.read(ONNX_FILE), opened.for_gpu()
@@ -112,7 +108,7 @@ def test_pieces(texts):
 
 
 def test_ids_of_words():
-    bundle = open_bundle(JS.parent / "tests" / "golden" / "schema-1" / "words")
+    bundle = open_bundle(GOLDEN / "words")
     vocabulary = bundle.vocabulary()
     words = [*vocabulary.entries, *map(str.upper, vocabulary.entries), *ODD]
     words += ["#The", "👍The", "ΟΔΟΣ", "-lrb-"]

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from js.package import JS, asked, loaded, needs_package, with_metadata
+from js.package import SST, asked, loaded, needs_package, with_metadata
 from js.texts import hostile, own
 from text_vectors import SIZE, write_text_vectors
 
@@ -12,7 +12,6 @@ from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.core.scale import FIVE
 
-SST = JS.parent / "thinstack" / "bundle" / "bundled" / "sentiment"
 pytestmark = needs_package
 TEXTS = [
     "The film is good, and the screen is awful.",
