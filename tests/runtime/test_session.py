@@ -77,14 +77,14 @@ ODD = {
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, values in ODD.items() for value in values]
 )
-def test_of_a_predictor(last_word, name, value):
+def test_odd_settings_of_a_predictor(last_word, name, value):
     with pytest.raises((InputError, DeviceError), match=name) as caught:
         Predictor(last_word, **{name: value})
     assert repr(value) in str(caught.value)
 
 
 @pytest.mark.parametrize("odd", [None, 1.5, [], {}], ids=str)
-def test_of_calls(last_word, odd):
+def test_odd_arguments_of_calls(last_word, odd):
     predictor = Predictor(last_word, threads=1)
     with pytest.raises(InputError, match="tree source"):
         list(sentences_of(predictor, ["good"], source=odd))

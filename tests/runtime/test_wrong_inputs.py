@@ -57,7 +57,7 @@ and no rows to measure on."""
     [FRAME, {"text": ["so good"]}, {"a": "so good"}, "so good", pa.Table.from_pandas(FRAME), None],
     ids=lambda x: type(x).__name__,
 )
-def test_is_refused_with_what_to_give(predictor, way, value):
+def test_a_container_is_refused_with_what_to_give(predictor, way, value):
     if any(way == each and value is odd for each, odd in ALLOWED):
         return
     name = type(value).__name__ if not isinstance(value, str | None) else repr(value)
@@ -127,7 +127,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)
-def test_of_a_stream(predictor, kind):
+def test_what_is_no_text_in_a_stream(predictor, kind):
     bad, said = NO_TEXTS[kind]
     texts = ["so good", bad, "so good", bad]
     found = predictor.stream(texts)
@@ -162,7 +162,7 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)
-def test_of_words(predictor, kind):
+def test_what_is_no_word(predictor, kind):
     """Half of a surrogate pair is a word that no vocabulary has."""
     bad = NO_TEXTS[kind][0]
     if kind != "half":
@@ -187,7 +187,7 @@ def test_of_words(predictor, kind):
     ],
     ids=["null", "NaN as text", "bytes", "NaN", "list", "time"],
 )
-def test_of_arrow_rows(predictor, column, kind):
+def test_what_is_no_text_in_arrow_rows(predictor, column, kind):
     """A row that is no text has an error, and costs no other."""
     batch = pa.record_batch({"id": ["0", "1", "2"], "text": column})
     (found,) = score_batches([batch], predictor)
@@ -206,7 +206,7 @@ def nlp(last_word):
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)
-def test_of_the_component(nlp, kind):
+def test_what_is_no_doc(nlp, kind):
     """What is no Doc goes to the error handler. Texts are for spaCy: it makes the Docs."""
     bad = NO_TEXTS[kind][0]
     component, told = nlp.get_pipe("tree_sentiment"), list[Any]()

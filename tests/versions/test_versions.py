@@ -119,7 +119,7 @@ TESTS = [
     "tests/data/test_tables.py",
     "tests/export/test_onnx_model.py",
     "tests/bundle/test_remote.py",
-    "tests/bundle/test_tokenizer.py",
+    "tests/bundle/test_front_matter.py",
     "tests/integrations/test_doc_bins.py",
     "tests/integrations/test_sklearn.py",
     "tests/integrations/test_spacy.py",
