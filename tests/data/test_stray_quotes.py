@@ -118,28 +118,19 @@ def test_a_stray_quote_leaves_the_other_cells_quoted(tmp_path, stray, first):
     assert not skipped
 
 
-def test_a_form_as_amazon_alexa_has_it(tmp_path):
-    path = tmp_path / "t.tsv"
-    path.write_text(
-        "\ufeffrating\tdate\tverified_reviews\tfeedback\r\n"
-        "5\t31-Jul-18\tLove my Echo!\t1\r\n"
-        '4\t30-Jul-18\t"Fun, easy. ""Alexa, play jazz"" works."\t1\r\n'
-        '2\t30-Jul-18\t"Cut off, and never\t0\r\n'
-        '1\t29-Jul-18\t"No, and\r\nno."\t0\r\n'
-        '5\t29-Jul-18\t"Well, 9"" wide"\t1\r\n',
-        encoding="utf-8",
-        newline="",
-    )
-    with pytest.warns(UserWarning, match=r"t\.tsv:4: .*quotation mark") as caught:
-        found = [row.values["verified_reviews"] for row in Table(path).rows(["verified_reviews"])]
-    assert len(caught) == 1
-    assert found == [
-        "Love my Echo!",
-        'Fun, easy. "Alexa, play jazz" works.',
+def test_of_a_quote_that_stays_open_one_is_warned_once(tmp_path):
+    cells = [
+        '"Fun. ""Alexa, play jazz"" works."',
         '"Cut off, and never',
-        "No, and\r\nno.",
-        'Well, 9" wide',
+        '"No, and\nno."',
+        '"9"" wide"',
     ]
+    path = plain(tmp_path / "t.tsv", ["stars", "text"], [("5", cell) for cell in cells])
+    with pytest.warns(UserWarning, match=r"t\.tsv:3: .*quotation mark") as caught:
+        found, _ = read(path, ["text"])
+    assert len(caught) == 1
+    texts = ['Fun. "Alexa, play jazz" works.', cells[1], "No, and\nno.", '9" wide']
+    assert found == [(text,) for text in texts]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t"])
