@@ -222,6 +222,9 @@ def test_another_file_is_not_written_to(sentiment, table, tmp_path):
     out = tiny_texts.write_rows(tmp_path / "c.csv", [("A.", "x")])
     with pytest.raises(DataError, match=r"'body' and 'label', found 'text', 'label'.*--out"):
         Labelling(table, sentiment, out, text="body")
+    out.write_text("text;label\nA.;x\n", "utf-8")  # as some spreadsheets save it
+    with pytest.raises(DataError, match=r"found 'text;label'.*--out"):
+        Labelling(table, sentiment, out)
 
 
 @pytest.mark.parametrize("content", ["text\nA film.\n", "text,label\nA film.,positive\nFine.,\n"])

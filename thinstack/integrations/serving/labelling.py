@@ -64,7 +64,8 @@ class Labelling:
     ):
         self.out, self._columns, self._lock = out, [text, label], Lock()
         self.labels = predictor.labels
-        self.saved = {likeness(name): value for name, value in self._rows_of(Table(out))}
+        saved = self._rows_of(Table(out, separator=","))
+        self.saved = {likeness(name): value for name, value in saved}
         rows = self._texts(table, skipped)
         texts = list[DoubtfulText]()
         for row, result in zip(rows, predictor.stream(row.text for row in rows), strict=True):
