@@ -40,8 +40,11 @@ def scored_schema(
     `because`; `polarity` double; `scores`, a struct with a float32 for each class, unless the model
     has no labels; with `vectors`, the dimension of a vector (`Predictor.width`), also `vector`, a
     list of that many float32; `error`, a struct of the strings `kind` and `message`. All may be
-    null. Raises MissingExtraError without pyarrow.
+    null. Raises MissingExtraError without pyarrow, and InputError for the name of a model.
     """
+    if isinstance(labels, str):
+        problem = f"expected the labels of a model, found {shown(labels, 60)}"
+        raise InputError(f"labels: {problem}: pass those of thinstack.load(...).labels")
     return rows_schema(Layout(labels, output, vectors), problems=True)
 
 
