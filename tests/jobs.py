@@ -29,7 +29,7 @@ JOBS = {
     "fuzz": ("fuzz/test_fuzzing.py::test_changed_inputs_do_no_harm",),
     "guides": (
         "test_commands.py::test_a_bundle_of_pairs_runs_as_the_page_says",
-        "test_commands.py::test_lines_that_train_run",
+        "test_commands.py::test_lines_run[job",
     ),
     "js": ("js/",),
     "hostile": (

@@ -205,15 +205,8 @@ def call(line, folder, site):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("page", [page for page in LINES if page not in SLOW])
-def test_quick_lines_run(page, tmp_path, site):
-    prepare(tmp_path / "work", page)
-    for line in LINES[page]:
-        call(line, tmp_path / "work", site)
-
-
-@pytest.mark.parametrize("page", SLOW)
-def test_lines_that_train_run(page, tmp_path, site):
+@pytest.mark.parametrize("page", LINES, ids=lambda page: f"job, {page}" if page in SLOW else page)
+def test_lines_run(page, tmp_path, site):
     prepare(tmp_path / "work", page)
     for line in LINES[page]:
         call(line, tmp_path / "work", site)

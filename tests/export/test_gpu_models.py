@@ -86,11 +86,14 @@ def kind(request):
     return made(request.param)
 
 
+def model_of(name):
+    torch.manual_seed(0)
+    return build(entries=60, **KINDS[name]).eval(), config_of(**KINDS[name])
+
+
 def made(name):
     """The name of a model, the model, its configuration, and its file for GPUs of few steps."""
-    torch.manual_seed(0)
-    fields = KINDS[name]
-    model, config = build(entries=60, **fields).eval(), config_of(**fields)
+    model, config = model_of(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "MOST_UNROLLED", STEPS)
         return name, model, config, export(model, config)
@@ -122,9 +125,7 @@ def test_only_the_deepest_levels_are_a_loop(kind):
 def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for(name, steps, monkeypatch):
     """Also where as many steps are unrolled as a bundle has."""
     monkeypatch.setattr(levels, "MOST_UNROLLED", steps)
-    torch.manual_seed(0)
-    fields = KINDS[name]
-    model, config = build(entries=60, **fields).eval(), config_of(**fields)
+    model, config = model_of(name)
     file = export(model, config, outputs="roots")
     assert [each.name for each in session_of(file).get_outputs()] == ["root_scores"]
     deep = [shapes.right(steps + 1), shapes.left(1), shapes.right(steps + 2)]
