@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pages import ROOT
 from predictions import sentences_of
 
 import thinstack
@@ -26,7 +27,6 @@ from thinstack.integrations.report.reading import model_name
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.raw_text import detokenize
 
-ROOT = Path(__file__).parents[2]
 MINILM = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
 TERMS = ("Apache-2.0", "Pontiki", "Hu and Liu", "research", "sentiment")
 SHIPPED = {  # the most bytes of the graph and the vocabulary, and what the card must name

@@ -1,11 +1,10 @@
 """The operators that ONNX files may have: what every registered part needs, and no more."""
 
-from pathlib import Path
-
 import onnx
 import onnxruntime
 import pytest
 from export_models import V, make_config
+from pages import ROOT
 from registered_models import cell_models, parts_of, registered
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
@@ -15,7 +14,6 @@ from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
 
-ROOT = Path(__file__).parents[2]
 FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/model/onnx/*.onnx")]
 
 

@@ -3,12 +3,11 @@
 import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from command_line import python
+from pages import ROOT
 
-ROOT = Path(__file__).parents[2]
 SUPPRESSING = ("ORT_DISABLE_TELEMETRY", "CI", "TF_BUILD", "GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

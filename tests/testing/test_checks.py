@@ -1,11 +1,11 @@
 """The contract checks pass a good plugin, refuse a wrong one of each kind, and draw forests."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import python
+from pages import ROOT
 from wrong_plugins import CELLS, HEADS, PARSERS, Good, GoodHead, GoodParser
 
 from thinstack.core.tree import depths
@@ -13,7 +13,6 @@ from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.testing import CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS
 from thinstack.testing.forests import random_forest
 
-ROOT = Path(__file__).parents[2]
 KINDS = (
     (CELL_CHECKS, Good, CELLS),
     (HEAD_CHECKS, GoodHead, HEADS),
