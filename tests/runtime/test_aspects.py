@@ -108,21 +108,13 @@ def test_terms_that_a_model_finds(brackets, expected):
         ("menu", "(2 (3 (3 good) menu) here)", "menu +: good"),
         ("screen", "(1 (3 screen (3 is (3 fine))) (1 bad))", "screen -: bad"),
         # A turn above it counts, and another clause does not.
+        ("lens", "(3 nothing (1 (1 wrong) (2 with lens)))", "lens +: nothing wrong with lens"),
         (
-            "lens",
-            "(3 nothing (1 (1 wrong) (2 with (2 the lens))))",
-            "lens +: nothing wrong with the lens",
+            "bar, pub",
+            "(3 (1 (1 Bar (1 (1 fail) ,)) but) (3 pub (3 won)))",
+            "Bar -: fail; pub +: won",
         ),
-        (
-            "staff, food",
-            "(3 (1 (1 Staff (1 (1 fail) ,)) but) (3 food (3 shines)))",
-            "Staff -: fail; food +: shines",
-        ),
-        (
-            "staff, food",
-            "(3 (1 (1 Staff (1 fail)) ,) (3 food (3 shines)))",
-            "Staff -: fail; food +: shines",
-        ),
+        ("bar, pub", "(3 (1 (1 Bar (1 fail)) ,) (3 pub (3 won)))", "Bar -: fail; pub +: won"),
         ("staff", "(3 (3 Staff (3 (3 pretty) and)) (3 (3 nice) food))", "Staff +: pretty"),
         ("price", "(3 (3 (3 good) food) (2 but price))", "price -: good food but price"),
         ("price", "(3 But (3 price (3 fair)))", "price +: fair"),
@@ -133,16 +125,9 @@ def test_terms_that_a_model_finds(brackets, expected):
         ("food", "(3 I (3 wish (3 food (3 was (3 hot)))))", "food -: I wish food was hot"),
         ("food", "(1 I (1 wish (1 food (1 was (1 cold)))))", "food -: was cold"),
         ("food", "(3 I (3 wish (3 I (3 had (3 food)))))", "food +: wish I had food"),
-        (
-            "lens",
-            "(3 I (3 (2 have yet) (1 to (1 fault (2 the lens)))))",
-            "lens +: have yet to fault the lens",
-        ),
-        (
-            "lens",
-            "(3 I (3 have (1 yet (1 to (1 fault (2 the lens))))))",
-            "lens +: have yet to fault the lens",
-        ),
+        ("lens", "(3 I (3 (2 have yet) (1 to (1 fault lens))))", "lens +: have yet to fault lens"),
+        # "yet" behind the joint, as models read it.
+        ("lens", "(3 I (3 have (1 yet (1 to (1 fault lens)))))", "lens +: have yet to fault lens"),
         ("wait", "(1 (2 a long) wait)", "wait -: a long wait"),
         ("menu", "(2 a menu)", "menu o"),
         # Words that are no phrase: the smallest around them.
