@@ -83,6 +83,7 @@ REFUSED = {
         "texts.csv --format conllu.v1": "--format: does not work with a table",
         "trees.txt --list-wrong x.csv": "--list-wrong: does not work with a treebank",
         "trees.txt --label x --skip-bad": "--skip-bad, --label: does not work with a treebank",
+        "docs.spacy": "docs.spacy: expected a table or a treebank, found a file of Docs",
     },
     "evaluate --suite suite.tsv": {
         "--source gold": "no gold trees",

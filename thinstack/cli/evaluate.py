@@ -176,6 +176,9 @@ def evaluate(
     predictor.view.need_labels("evaluate")
     predictor.check_reads_texts()
     brackets = tree_format == "brackets.v1"
+    if brackets and file.lower().endswith(".spacy"):
+        problem = "expected a table or a treebank, found a file of Docs"
+        raise InputError(f"{file}: {problem}: save the texts and labels as a table, such as CSV")
     of_table = suite.suite is None and (
         bool(options.chosen(columns, "separator", "header"))
         or is_table(file)
