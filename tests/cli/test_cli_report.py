@@ -30,6 +30,8 @@ ROWS = [
     ("Это совсем не английский текст", "North", "2024-03-10"),
 ]
 COLUMNS = ["review", "store", "day"]
+FRAME = pd.DataFrame(ROWS, columns=COLUMNS)
+ENGLISH = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
 AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
 
 
@@ -44,7 +46,7 @@ def model(aspect_folder):
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "reviews.csv"
-    pd.DataFrame(ROWS, columns=COLUMNS).to_csv(path, index=False)
+    FRAME.to_csv(path, index=False)
     return path
 
 
@@ -87,9 +89,8 @@ def sides_of(data):
 
 def test_from_a_table_to_figures(report, model):
     data = report(*AS_A_TABLE)
-    texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
-    assert (data["rows"], data["texts"]) == (len(ROWS), len(texts))
-    assert sides_of(data) == counted(model, texts)
+    assert (data["rows"], data["texts"]) == (len(ROWS), len(ENGLISH))
+    assert sides_of(data) == counted(model, ENGLISH)
     assert data["source"] == "reviews.csv"
     assert data["model"] == "aspects"
     assert {each["name"]: each["texts"] for each in data["groups"]} == {"North": 2, "South": 1}
@@ -152,7 +153,7 @@ def test_the_ending_tells_the_format(cli, aspect_folder, table, tmp_path, ending
 
 @pytest.mark.parametrize("kind", ["parquet", "folder"])
 def test_other_tables_say_the_same(report, tmp_path, kind):
-    data = pd.DataFrame(ROWS, columns=COLUMNS)
+    data = FRAME.copy()
     source = tmp_path / f"reviews.{kind}"
     if kind == "parquet":
         data["day"] = pd.to_datetime(data["day"], errors="coerce")
@@ -174,9 +175,8 @@ def test_other_tables_say_the_same(report, tmp_path, kind):
 
 def test_a_frame_says_the_same(report, model):
     plain = report(*AS_A_TABLE)
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
     options = {"text": "review", "by": "store", "over": "day", "min_mentions": 1, "model": model}
-    for each in (frame, pl.DataFrame(ROWS, COLUMNS, orient="row"), pa.Table.from_pandas(frame)):
+    for each in (FRAME, pl.DataFrame(ROWS, COLUMNS, orient="row"), pa.Table.from_pandas(FRAME)):
         data = thinstack.report(each, **options).to_dict()
         assert data["aspects"][0]["quotes"][0]["place"].startswith("row ")
         for name in ("texts", "rows", "positive", "polarity", "by", "over", "groups", "periods"):
@@ -295,9 +295,8 @@ def levelled(frame):
 
 @pytest.mark.parametrize("named", [numbered, levelled])
 def test_columns_have_names_of_any_type(model, named):
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
-    plain = thinstack.report(frame, "review", by="store", over="day", model=model).to_dict()
-    other, names = named(frame)
+    plain = thinstack.report(FRAME, "review", by="store", over="day", model=model).to_dict()
+    other, names = named(FRAME)
     text, by, over = names if named is numbered else names.values()
     report = thinstack.report(other, text, by=by, over=over, model=model)
     data = report.to_dict()
@@ -368,16 +367,14 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
 ):
     monkeypatch.setattr(run, "_FINDS_TERMS", str(aspect_folder))
     monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(aspect_folder))
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
-    result = thinstack.report(frame, "review", min_mentions=1)
-    texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
-    expected = Counter(str(each.label).split()[-1] for each in thinstack.load()(texts))
+    result = thinstack.report(FRAME, "review", min_mentions=1)
+    expected = Counter(str(each.label).split()[-1] for each in thinstack.load()(ENGLISH))
     data = result.to_dict()
     assert (result.model, result.finder) == ("sentiment", "aspects" if installed else "")
     assert {side: data[side] for side in expected} == expected
-    assert sides_of(data) == (counted(model, texts) if installed else {})
+    assert sides_of(data) == (counted(model, ENGLISH) if installed else {})
     assert ("install the model aspects" in result.html()) != installed
-    named = thinstack.report(frame, "review", about=["battery"])
+    named = thinstack.report(FRAME, "review", about=["battery"])
     assert (named.model, named.finder) == ("sentiment", "sentiment")
 
 
@@ -446,18 +443,16 @@ def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):
         return score(self, texts, *more)
 
     monkeypatch.setattr(type(model), "score_texts", failing)
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
-    result = thinstack.report(frame, "review", model=model, min_mentions=1)
+    result = thinstack.report(FRAME, "review", model=model, min_mentions=1)
     failed = next(each for each in result.unread if each.kind == "failed")
     assert failed.examples == (("row 3", "it is too much"),)
 
 
 def test_texts_below_a_threshold_for_labels_count_too(model, aspect_folder):
     """They are not neutral, as on the page about scores."""
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
     cut = thinstack.load(aspect_folder, threads=1, abstain=0.999)
-    assert {result.label for result in cut.stream(frame["review"].dropna())} == {None}
-    made = (thinstack.report(frame, "review", min_mentions=1, model=one) for one in (model, cut))
+    assert {result.label for result in cut.stream(FRAME["review"].dropna())} == {None}
+    made = (thinstack.report(FRAME, "review", min_mentions=1, model=one) for one in (model, cut))
     whole, same = made
     assert same.figures.counts == whole.figures.counts
     assert min(whole.figures.negative, whole.figures.positive) > 0
@@ -465,10 +460,9 @@ def test_texts_below_a_threshold_for_labels_count_too(model, aspect_folder):
 
 
 def test_nobody_is_warned_of_languages(model):
-    frame = pd.DataFrame(ROWS, columns=COLUMNS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = thinstack.report(frame, "review", model=model)
+        result = thinstack.report(FRAME, "review", model=model)
     assert "language" in {each.kind for each in result.unread}
 
 
