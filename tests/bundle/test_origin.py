@@ -194,11 +194,8 @@ DOORS = {
 def test_every_door_has_one_policy(name, asked, tmp_path):
     """The golden bundle has reference cases, and nobody here wrote it."""
     door, foreign = DOORS[name], str(shutil.copytree(GOLDEN / "words", tmp_path / "golden"))
-    for model, isolated, wanted in (
-        ("sentiment", None, False),
-        (foreign, None, True),
-        (foreign, False, False),
-    ):
+    cases = ("sentiment", None, False), (foreign, None, True), (foreign, False, False)
+    for model, isolated, wanted in cases:
         if name == "tree_classifier":
             model = str(open_bundle(model).path)
         asked.clear()

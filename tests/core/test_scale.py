@@ -28,11 +28,8 @@ SCALES = [(row["labels"], row) for row in TABLE["scales"]]
 @pytest.mark.parametrize(("labels", "expected"), SCALES)
 def test_classes_of_sentiment_stand_where_their_names_say(labels, expected):
     scale = Scale.of(labels)
-    assert [list(scale.sides), list(scale.polarity), list(scale.tones)] == [
-        expected["sides"],
-        expected["polarity"],
-        expected["tones"],
-    ]
+    for column in ("sides", "polarity", "tones"):
+        assert list(getattr(scale, column)) == expected[column]
     assert Scale.at(scale.polarity) == scale
     assert "binary_accuracy" in figure_names(NAMES, labels)
     for classes in (2, 3):

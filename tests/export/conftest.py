@@ -61,12 +61,8 @@ def verified():
 def pairs():
     """A model of pairs of dependency trees with relations, over words, fp16, int32."""
     torch.manual_seed(0)
-    settings = {
-        "trees": "dependency",
-        "relations": ["nsubj", "det"],
-        "head": {"name": "similarity.v1"},
-    }
-    config = make_config("words", "sdt_rnn.v1", **settings)
+    settings = {"trees": "dependency", "relations": ["nsubj", "det"]}
+    config = make_config("words", "sdt_rnn.v1", head={"name": "similarity.v1"}, **settings)
     return _export(randomised(build_model(config, entries=V)), config, "fp16")
 
 

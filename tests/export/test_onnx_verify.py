@@ -47,16 +47,10 @@ PLAIN, PAIRS = [(20, 52), (16, 48)], [(20, 2 * 52), (16, 2 * 48)]
 PARSED = [(20 + 8, 52 + 1 + 4 + 3 + 32 + 6), (16 + 7, 48 + 1 + 3 + 3 + 32 + 6)]
 
 
-@pytest.mark.parametrize(
-    ("fixture", "counts"),
-    [
-        ("words", PLAIN),
-        ("pieces", PLAIN),
-        ("child_sum", PLAIN),
-        ("pairs", PAIRS),
-        ("parser", PARSED),
-    ],
-)
+COUNTS = {"words": PLAIN, "pieces": PLAIN, "child_sum": PLAIN, "pairs": PAIRS, "parser": PARSED}
+
+
+@pytest.mark.parametrize(("fixture", "counts"), COUNTS.items())
 def test_report(fixture, counts, request):
     exported = request.getfixturevalue(fixture)
     report = verify_onnx(exported.file, exported.model)
@@ -183,12 +177,8 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
         verify_onnx(words.file, model)
 
 
-SHAPES = [
-    shapes.left(1),
-    shapes.balanced(9),
-    shapes.left(12),
-    random_tree(30, np.random.default_rng(3)),
-]
+SHAPES = [shapes.left(1), shapes.balanced(9), shapes.left(12)]
+SHAPES += [random_tree(30, np.random.default_rng(3))]
 
 
 @pytest.fixture(scope="module", params=["words", "child_sum", "verified", "parser"])

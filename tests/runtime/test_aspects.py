@@ -109,11 +109,7 @@ def test_terms_that_a_model_finds(brackets, expected):
         ("screen", "(1 (3 screen (3 is (3 fine))) (1 bad))", "screen -: bad"),
         # A turn above it counts, and another clause does not.
         ("lens", "(3 nothing (1 (1 wrong) (2 with lens)))", "lens +: nothing wrong with lens"),
-        (
-            "bar, pub",
-            "(3 (1 (1 Bar (1 (1 fail) ,)) but) (3 pub (3 won)))",
-            "Bar -: fail; pub +: won",
-        ),
+        ("bar, pub", "(3 (1 (1 Bar (1 (1 bad) ,)) but) (3 pub (3 won)))", "Bar -: bad; pub +: won"),
         ("bar, pub", "(3 (1 (1 Bar (1 fail)) ,) (3 pub (3 won)))", "Bar -: fail; pub +: won"),
         ("staff", "(3 (3 Staff (3 (3 pretty) and)) (3 (3 nice) food))", "Staff +: pretty"),
         ("price", "(3 (3 (3 good) food) (2 but price))", "price -: good food but price"),
@@ -280,11 +276,8 @@ def test_a_threshold_for_labels_changes_no_opinion(sentiment):
     text = "The camera is great except for the battery. The screen is not good, but the lens works."
     terms = "battery", "camera", "screen", "lens"
     opinions, cut = sentiment(text).about(*terms), thinstack.load(threads=1, abstain=0.8)
-    assert [(one.text, one.polarity > 0) for one in opinions[:3]] == [
-        ("camera", True),
-        ("battery", False),
-        ("screen", False),
-    ]
+    signs = [(one.text, one.polarity > 0) for one in opinions[:3]]
+    assert signs == [("camera", True), ("battery", False), ("screen", False)]
     for one, other in zip(opinions, cut(text).about(*terms), strict=True):
         assert (other.text, other.scores) == (one.text, one.scores)
         assert (other.label, other.because) == (None, None) or max(other.scores.values()) >= 0.8

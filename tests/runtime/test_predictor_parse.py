@@ -34,11 +34,8 @@ def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor):
 
 def test_predictions_hold_the_own_parse(predictor):
     again = pickle.loads(pickle.dumps(predictor))
-    for made in (
-        predictor.predict([FOUR]),
-        predictor.predict([FOUR], source="self"),
-        again.predict([FOUR]),
-    ):
+    own = predictor.predict([FOUR], source="self")
+    for made in (predictor.predict([FOUR]), own, again.predict([FOUR])):
         (found,) = made
         assert found.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
         assert found.spans.tolist() == [[0, 1], [1, 2], [2, 3], [1, 3], [0, 3], [3, 4], [0, 4]]

@@ -50,13 +50,9 @@ def test_a_text_is_the_mean_of_its_sentences_by_their_words():
 
 
 def test_sentences_and_phrases_stand_where_they_were_typed(result):
-    assert [one.text for one in result.sentences] == [
-        "A good film.",
-        "The second half\nis dull, though.",
-    ]
-    assert [TEXT.index(one.text) for one in result.sentences] == [
-        one.start for one in result.sentences
-    ]
+    texts = [one.text for one in result.sentences]
+    assert texts == ["A good film.", "The second half\nis dull, though."]
+    assert [*map(TEXT.index, texts)] == [one.start for one in result.sentences]
     assert len(result.phrases) == sum(2 * len(one.words) - 1 for one in result.sentences)
     for phrase in result.phrases:
         assert TEXT[phrase.start : phrase.end] == phrase.text == str(phrase)
@@ -94,13 +90,8 @@ def test_a_text_without_words_has_a_result(sentiment):
     empty = sentiment(" \n")
     assert (empty.label, empty.polarity, empty.scores, empty.phrases) == (None, None, {}, ())
     assert (empty.sentences, empty.highlights(), empty.why()) == ((), [], [])
-    assert empty.to_dict() == {
-        "text": " \n",
-        "label": None,
-        "polarity": None,
-        "scores": {},
-        "sentences": [],
-    }
+    nothing = {"label": None, "polarity": None, "scores": {}, "sentences": []}
+    assert empty.to_dict() == {"text": " \n", **nothing}
     assert empty.svg()
     assert repr(empty) == "<Result None: ' \\n'>"
 

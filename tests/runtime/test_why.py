@@ -166,24 +166,16 @@ def test_what_the_model_says_of_the_rest_counts(last_word):
     wanted = {text: whole - expected(last, 2)["good"] for text, last in rest.items()}
     wanted["A film  so"] = whole - expected("good", 1)["good"]
     assert found.label == LABELS[label]
-    for made in (
-        found.why(),
-        predictor.why(found),
-        predictor.why(pickle.loads(pickle.dumps(found))),
-    ):
+    copies = predictor.why(found), predictor.why(pickle.loads(pickle.dumps(found)))
+    for made in (found.why(), *copies):
         assert {each.text: each.contribution for each in made} == pytest.approx(wanted, abs=1e-6)
     assert turning(found.why()).text == "good"
     last = Contribution(5, (3, 4), "good", pytest.approx(wanted["good"], abs=1e-6), True, 11, 15)
     assert found.why()[-1] == last
+    idle = {"contribution": pytest.approx(0), "turning": False}
     assert why_data(found, found.why())[2:4] == [
-        {
-            "start": 0,
-            "end": 6,
-            "text": "A film",
-            "contribution": pytest.approx(0),
-            "turning": False,
-        },
-        {"start": 8, "end": 10, "text": "so", "contribution": pytest.approx(0), "turning": False},
+        {"start": 0, "end": 6, "text": "A film", **idle},
+        {"start": 8, "end": 10, "text": "so", **idle},
     ]
 
 

@@ -41,12 +41,8 @@ WAYS = {
 }
 
 
-ALLOWED = [
-    ("call", "so good"),
-    ("render", "so good"),
-    ("predict of one", "so good"),
-    ("train_texts, dev", None),
-]
+ALLOWED = [(way, "so good") for way in ("call", "render", "predict of one")]
+ALLOWED += [("train_texts, dev", None)]
 """A text; a tree in brackets, which this is not; a sentence, whose own message the next test reads;
 and no rows to measure on."""
 
