@@ -22,13 +22,12 @@ No model was trained on these texts. thinstack and MiniLM were trained on the tr
 rows of every set. Every model receives all texts of a set in one call if it can.
 """
 MINILM: Final = """
-MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree on SST's training sentences and one phrase of
-each, with seed 1 ([sentiment-rivals.md](sentiment-rivals.md)).
+MiniLM is all-MiniLM-L6-v2, fine-tuned on SST without a tree
+([sentiment-rivals.md](sentiment-rivals.md)).
 """
 FIXED: Final = """
 - **sign**: accuracy if numbers above 0 are positive and numbers below 0 negative. 0 is wrong.
 - **own rule**: accuracy of the polarity that the model itself predicts. Neutral is wrong.
-- **undecided**: neutral texts by that rule.
 - **r**: Pearson's correlation of the number with the label: -1 or 1, SST's five classes, or the
   mean of 20 people's ratings.
 """
@@ -40,7 +39,7 @@ SOURCES: Final = {
     "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms all have "
     "the same polarity",
 }
-COLUMNS: Final = {"sign": "sign", "own": "own rule", "undecided": "undecided"}
+COLUMNS: Final = {"sign": "sign", "own": "own rule"}
 
 
 def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:

@@ -45,7 +45,6 @@ def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
         ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "20000")),
         ("The encoder, one thread", ("encoder.py", *ONE, "--hidden", "300")),
         ("SPINN, one thread", ("spinn.py", *ONE)),
-        ("Exported models, one thread", ("onnx_speed.py", *ONE)),
         ("Splitting raw text", ("splitting.py",)),
         ("Training a table", ("tables.py",)),
         ("Starting", (STARTS,)),

@@ -11,8 +11,8 @@ SHOWN_DIGITS = 12
 """Of a digest."""
 
 DIFFERENCES = (
-    f"±: standard error over seeds. Interval: the middle {LEVEL}% of a paired bootstrap over "
-    f"examples and seeds ({DRAWS:,} draws); one that contains 0 shows no difference."
+    f"The interval is the middle {LEVEL}% of a paired bootstrap over examples and seeds "
+    f"({DRAWS:,} draws). If it contains 0, no difference is shown."
 )
 LIKELIHOOD: Mapping[str, Any] = {
     "key": "negative_log_likelihood",
@@ -135,8 +135,8 @@ def _comparisons(report: Report) -> Iterator[str]:
             [
                 f"{titles[found['a']]} less {titles[found['b']]}",
                 column["title"],
-                f"{_signed(found['difference'], column)}{_spread(found['error'], column)}",
-                _interval(found.get("interval"), column),
+                _signed(found["difference"], column),
+                _interval(found, column),
                 "-" if found["paper"] is None else _signed(found["paper"], column),
             ]
         )
@@ -146,8 +146,12 @@ def _signed(value: float, column: Mapping[str, Any]) -> str:
     return f"{value:+.{column['digits']}f}"
 
 
-def _interval(ends: Sequence[float] | None, column: Mapping[str, Any]) -> str:
-    return "-" if ends is None else " to ".join(_signed(end, column) for end in ends)
+def _interval(found: Report, column: Mapping[str, Any]) -> str:
+    """The interval of a difference; where there is none, the standard error over seeds."""
+    if (ends := found.get("interval")) is not None:
+        return " to ".join(_signed(end, column) for end in ends)
+    error = found["error"]
+    return "-" if error is None else f"± {_number(error, column)} over seeds"
 
 
 def _of_rows(report: Report, key: str) -> Iterator[str]:
