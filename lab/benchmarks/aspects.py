@@ -71,14 +71,14 @@ def row(name: str, seeds: Sequence[Mapping[str, float | None]]) -> str:
 
 
 def page(
-    sets: Mapping[str, Sequence[AspectCase]], models: Mapping[str, list[str]], note: str
+    sets: Mapping[str, Sequence[AspectCase]], models: Mapping[str, list[str]]
 ) -> Iterator[str]:
     """The lines of the page, a table for each set."""
     yield from (
         "# Terms and their polarity",
         "",
-        "Accuracy and F1 in percent, from raw text. *Both sides*: accuracy in texts that have a "
-        f"positive and a negative term. Made by `python lab/benchmarks/aspects.py`. {note}".strip(),
+        "In percent, from raw text, by `python lab/benchmarks/aspects.py`. *Both sides*: accuracy",
+        "in texts with a positive and a negative term.",
     )
     for title, cases in sets.items():
         count = sum(len(case.terms) for case in cases)
@@ -93,7 +93,6 @@ def main(
     model: ModelOption,
     data: Annotated[Path, typer.Option(help="Folder that holds domains/.")],
     out: Annotated[Path | None, typer.Option(help="File for the page.")] = None,
-    note: Annotated[str, typer.Option(help="A sentence for the page.")] = "",
 ) -> None:
     """Measure every model on every set, and write the page."""
     sets = {name: cases_of(data / f"domains/aspects-{name}.jsonl") for name in SETS}
@@ -103,7 +102,7 @@ def main(
     for named in model:
         name, _, bundle = named.partition("=")
         models[name].append(bundle)
-    text = "\n".join(page(sets, models, note)) + "\n"
+    text = "\n".join(page(sets, models)) + "\n"
     if out is None:
         typer.echo(text)
     else:

@@ -19,7 +19,7 @@ over all sets. Texts labeled neutral are left out.
 ABOUT: Final = """
 No model was trained on these texts. thinstack and MiniLM were trained on the training set of
 *film*, `sentiment` also on other rows of the product sentences, and `sentiment-context` on other
-rows of every set. Every model receives all texts of a set in one call if it can.
+rows of every set.
 """
 MINILM: Final = """
 MiniLM is all-MiniLM-L6-v2, fine-tuned on SST without a tree

@@ -25,9 +25,8 @@ ABOUT: Final = """
 Accuracy in percent on SST's development sentences as raw text (detokenized), with five classes and
 with two (summed probabilities, without neutral sentences), and on the reported half of the suite
 [`polarity`](../../docs/suite.md) and two of its kinds. Bundles make their own trees; each sentence
-of SST is one text. Rivals were trained with {seeds}. No rival was chosen by these figures, but we
-knew those of trials of our models when we finalized the recipes
-([suite.md](../../docs/suite.md#the-two-halves)).
+of SST is one text. Rivals were trained with {seeds}. No rival was chosen by these figures;
+[suite.md](../../docs/suite.md#the-two-halves) says what we knew of ours.
 """
 TRAINING: Final = """
 Every tenth training sentence decides when `textcat` stops (spaCy's defaults, at most {epochs}

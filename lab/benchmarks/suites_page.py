@@ -15,9 +15,8 @@ ABOUT: Final = """
 Sentiment models on the reported halves of the [suites](../../docs/suite.md), from raw text. For
 VADER and TextBlob, `compound` and `polarity` serve as both the margin and the polarity, and their
 own rules decide what is neutral ([beside.md](beside.md)). MiniLM was fine-tuned on SST without a
-tree ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these figures. We knew the
-totals of four trials of our models when we finalized the recipes
-([suite.md](../../docs/suite.md#the-two-halves)).
+tree ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these figures;
+[suite.md](../../docs/suite.md#the-two-halves) says what we knew of ours.
 
 Percentage of correct sentences or terms, and of sets whose texts all get the same polarity
 (spread):

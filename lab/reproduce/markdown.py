@@ -10,10 +10,7 @@ Report = Mapping[str, Any]
 SHOWN_DIGITS = 12
 """Of a digest."""
 
-DIFFERENCES = (
-    f"The interval is the middle {LEVEL}% of a paired bootstrap over examples and seeds "
-    f"({DRAWS:,} draws). If it contains 0, no difference is shown."
-)
+DIFFERENCES = f"With the middle {LEVEL}% of a paired bootstrap ({DRAWS:,} draws)."
 LIKELIHOOD: Mapping[str, Any] = {
     "key": "negative_log_likelihood",
     "title": "negative log-likelihood",
@@ -172,7 +169,6 @@ def _origin(report: Report) -> Iterator[str]:
     files = {name: digest for part in parts for name, digest in part["data"].items()}
     digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
     yield f"Data, SHA-256: {digests}."
-    yield "Parameters are the encoder's, without word vectors."
 
 
 def _versions(report: Report) -> Iterator[str]:
