@@ -179,6 +179,7 @@ def test_a_table_of_pairs_on_the_command_line(cli, trained, tmp_path):
     own = table(tmp_path / "own.csv", columns=("premise", "text"))
     asking = ("predict", "--model", path, "--input")
     printed = cli(*asking, table(tmp_path / "pairs.csv")).out
+    assert cli(*asking, "-", stdin=(tmp_path / "pairs.csv").read_bytes()).out == printed
     named = ("--text", "premise", "--text", "text")
     for out in ("rows.csv", "rows.jsonl"):
         assert cli(*asking, own, *named, "--out", tmp_path / out).code == 0

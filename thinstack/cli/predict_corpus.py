@@ -22,7 +22,8 @@ from thinstack.cli.options import (
 )
 from thinstack.cli.print_results import Kind, rounded, until_the_reader_stops
 from thinstack.cli.table_query import print_note, standard_input, watched
-from thinstack.data.files.outputs import check_output
+from thinstack.data.files.outputs import Used, check_output
+from thinstack.data.files.paths import FileContent
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import check_classes, csv_line
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, escaped
@@ -238,7 +239,9 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
     if len(columns) != 2 or columns[0] == columns[1]:
         problem = f"expected two different columns for a pair model, found {', '.join(columns)}"
         raise InputError(f"--text: {problem}; {ADVICE}")
-    table = Table(corpus.input, encoding=encoding, separator=corpus.separator, header=corpus.header)
+    stream, input = standard_input(corpus.input), corpus.input
+    source = FileContent("standard input", stream.read()) if stream else input
+    table = Table(source, encoding=encoding, separator=corpus.separator, header=corpus.header)
     lines, failed = list[int](), list[DataError]()
 
     def pairs() -> Iterator[tuple[str, str]]:
@@ -248,22 +251,22 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
 
     def fail(place: int, error: ThinstackError) -> None:
         problem = str(error).partition(": ")[2]
-        failed.append(DataError(f"{corpus.input}:{lines[place]}: {problem}"))
+        failed.append(DataError(f"{source}:{lines[place]}: {problem}"))
 
     results = PairReader(predictor).results(pairs(), fail)
-    with _output(corpus.out, [corpus.input, predictor.bundle.path]) as stream:
+    with _output(corpus.out, [0 if stream else input, predictor.bundle.path]) as output:
         if corpus.out is None or corpus.out.suffix.lower() == ".csv":
-            _write_csv(results, predictor, stream)
+            _write_csv(results, predictor, output)
         else:
             for result in results:
-                print_json(result.to_dict(), indent=None, file=stream)
+                print_json(result.to_dict(), indent=None, file=output)
     if failed:
         print(f"{len(failed):,} rows failed, the first: {escaped(str(failed[0]))}", file=sys.stderr)
         raise typer.Exit(1)
 
 
 @contextmanager
-def _output(out: Path | None, used: Sequence[Path]) -> Iterator[TextIO]:
+def _output(out: Path | None, used: Sequence[Used]) -> Iterator[TextIO]:
     """Open the file `out`, which is written atomically, or standard output. Raises InputError for a
     file of another type, and for an existing one."""
     if out is None:
