@@ -112,10 +112,9 @@ def page(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
     """The losses as a Markdown list for each task, in the order of the subjects."""
     learns = sum(passed(outcome) for outcome in outcomes.values())
     intro = (
-        f"{learns} of {len(outcomes)} learn: their mean loss on the development data is below that "
-        "of a baseline that predicts the label frequencies of the training data (for relatedness "
-        "the mean target, for ranking equal scores). The weights are those that did best on a "
-        "held-out tenth of the training data."
+        f"{learns} of {len(outcomes)} learn: their mean development loss, with the weights that "
+        "did best on held-out training data, is below that of predicting the label frequencies "
+        "(for relatedness the mean target, for ranking equal scores)."
     )
     by_task: dict[str, list[Subject]] = {}
     for subject in subjects:
