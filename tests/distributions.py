@@ -9,13 +9,21 @@ def thinstack_bundles():
 """
 
 
-def install(folder, name, module, source=None):
-    """Write a distribution with this entry point, and its module unless that is there."""
-    info = folder / f"{module}-1.dist-info"
-    info.mkdir()
-    distribution = module.replace("_", "-")
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[thinstack]\n{name} = {module}\n")
+def install(
+    folder, name, module, source=None, *, names="", distribution="", version="1", licence=""
+):
+    """Write a distribution with this entry point, or one more if it is there: of a module, or of a
+    class that it `names` in it; and the module unless that is there."""
+    distribution = distribution or module.replace("_", "-")
+    info = folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(exist_ok=True)
+    about = f"Metadata-Version: 2.4\nName: {distribution}\nVersion: {version}\n"
+    about += f"License-Expression: {licence}\n" if licence else ""
+    (info / "METADATA").write_text(about, encoding="utf-8")
+    points = info / "entry_points.txt"
+    known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
+    target = f"{module}:{names}" if names else module
+    points.write_text(f"{known}{name} = {target}\n", encoding="utf-8")
     if source is not None:
         (folder / f"{module}.py").write_text(source, encoding="utf-8")
 

@@ -5,14 +5,23 @@ import os
 import sys
 
 import pytest
+from fuzz import (
+    command_targets,
+    model_targets,
+    spacy_targets,
+    table_targets,
+    text_targets,
+    tree_targets,
+)
 from fuzz.exploring import corpus_of, explore
 from fuzz.outcomes import outcome
-from fuzz.targets import TARGETS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux"),
     pytest.mark.filterwarnings("ignore"),
 ]
+ROOMS = tree_targets, table_targets, text_targets, model_targets, spacy_targets, command_targets
+TARGETS = {kind: target for room in ROOMS for kind, target in room.TARGETS.items()}
 KEPT = [(kind, path) for kind in TARGETS for path in corpus_of(kind)]
 NAMES = [f"{path.parent.name}-{path.name}" for _, path in KEPT]
 SEED = int(os.environ.get("THINSTACK_FUZZ_SEED", "0"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributions import install
 
 from thinstack.plugins.manager import PluginManager, manager
 
@@ -23,30 +24,13 @@ class Site:
         importlib.invalidate_caches()
 
     def install(
-        self,
-        distribution: str,
-        module: str,
-        source: str,
-        *,
-        entry: str | None = None,
-        names: str = "",
-        version: str = "1.2",
-        licence: str = "",
+        self, distribution: str, module: str, source: str, *, entry: str = "", **about: str
     ) -> None:
-        """Write a distribution with an entry point `module`, or the class that it `names` in it,
-        called `entry`, or as the module; one more, if it is there."""
-        self.write(module, source)
-        info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir(exist_ok=True)
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.4\nName: {distribution}\nVersion: {version}\n"
-            + (f"License-Expression: {licence}\n" if licence else ""),
-            encoding="utf-8",
-        )
-        points = info / "entry_points.txt"
-        known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
-        target = f"{module}:{names}" if names else module
-        points.write_text(f"{known}{entry or module} = {target}\n", encoding="utf-8")
+        """Write a distribution of version 1.2, unless `about` says another, with an entry point
+        that is called `entry`, or as the module."""
+        about = {"distribution": distribution, "version": "1.2", **about}
+        install(self.path, entry or module, module, source, **about)
+        importlib.invalidate_caches()
 
     def entry_points(self) -> list[metadata.EntryPoint]:
         """Entry points of these distributions alone, so that a plugin installed for real changes no
