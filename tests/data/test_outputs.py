@@ -128,9 +128,9 @@ def test_rights_are_those_of_what_is_replaced(tmp_path, mode):
 # -- Ctrl-C and SIGTERM: one message, an exit code, and the handlers that were there
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def handlers():
-    """The handlers that a command finds, which every test must leave behind."""
+    """The handlers that a command finds, which a test must leave behind."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -139,7 +139,7 @@ def handlers():
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
+def test_a_signal_is_an_error_with_the_code_of_shells(handlers, number, code):
     left = []
 
     def work():
@@ -160,7 +160,7 @@ def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
     assert left == ["tidied"]
 
 
-def test_the_second_signal_is_the_systems():
+def test_the_second_signal_is_the_systems(handlers):
     found = []
 
     def work():
@@ -174,7 +174,7 @@ def test_the_second_signal_is_the_systems():
     assert found == [signal.SIG_DFL] * 2
 
 
-def test_a_signal_that_was_ignored_still_is():
+def test_a_signal_that_was_ignored_still_is(handlers):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with stoppable("stopped"):
@@ -184,6 +184,6 @@ def test_a_signal_that_was_ignored_still_is():
         signal.signal(signal.SIGINT, before)
 
 
-def test_other_errors_pass():
+def test_other_errors_pass(handlers):
     with pytest.raises(ValueError, match="mine"), stoppable("stopped"):
         raise ValueError("mine")
