@@ -7,10 +7,12 @@ import torch
 from export_models import Exported, arrays_of, eager_scores, session_of
 from tiny_encoder import MPNET, PIECES, POSITIONS, WIDTH, contextual_recipe
 
-from thinstack.core.forest import Forest
+from thinstack.core.forest import join
+from thinstack.core.transitions import right
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised, factor_bounds
+from thinstack.export.samples import sample_trees
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
@@ -23,22 +25,14 @@ KINDS = {"bert": RECIPE, "mpnet": contextual_recipe(MPNET | OPTIONS, embedding=S
 EIGHT_BITS = ("int8-tables", "int8")
 
 
-def forest(sizes, *, seed):
+def forest(model, sizes, *, seed):
     """Random pieces under right-branching trees."""
-    random = np.random.default_rng(seed)
-    counts = random.choice([1, 1, 2, 4], sum(sizes))
-    trees = [[0] * size + [1] * (size - 1) for size in sizes]
-    return Forest(
-        sizes=np.array([2 * size - 1 for size in sizes]),
-        lengths=np.array(sizes),
-        transitions=np.concatenate(trees),
-        piece_ids=random.integers(5, len(PIECES), counts.sum()),
-        pieces_per_word=counts,
-    )
+    trees = [right(size) for size in sizes]
+    return join(sample_trees(model, trees, np.random.default_rng(seed)))
 
 
-def examples(count):
-    made = (forest([1 + number % 9], seed=number) for number in range(count))
+def examples(model, count):
+    made = (forest(model, [1 + number % 9], seed=number) for number in range(count))
     return [Example({"gold": LabelledForest(one, np.zeros(1), 0)}) for one in made]
 
 
@@ -55,7 +49,7 @@ def model(config):
         for weight in model.parameters():
             if weight.dim() > 1:
                 weight.normal_(std=0.2)
-    observe_ranges(model, examples(20))
+    observe_ranges(model, examples(model, 20))
     return model
 
 
@@ -76,7 +70,7 @@ def exported(model, config):
 def test_files_score_as_the_model_does(model, exported, quantize):
     """Sentences beyond the positions too."""
     file, report = exported(quantize)
-    given = arrays_of(model, forest([3, 1, POSITIONS + 4, 7], seed=5))
+    given = arrays_of(model, forest(model, [3, 1, POSITIONS + 4, 7], seed=5))
     expected = eager_scores(dequantised(model, quantize), given)["node_scores"]
     for run in file.runs():
         difference = np.abs(run(given)["node_scores"] - expected)
@@ -109,7 +103,7 @@ def test_ranges_are_the_greatest_values_that_products_read():
     torch.manual_seed(3)
     model = build_model(RECIPE.model, entries=len(PIECES)).train()
     assert factor_bounds(model.embedding) == {}
-    given = examples(2 * OBSERVED + 1)
+    given = examples(model, 2 * OBSERVED + 1)
     layer = model.embedding.encoder.layers[1]
     read = []
     hook = layer.wider.register_forward_pre_hook(lambda _, rows: read.append(rows[0].abs().amax(0)))
