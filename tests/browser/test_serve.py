@@ -94,12 +94,8 @@ REVIEW = "The acting is strong, but the plot <b>never</b> comes together."
 def test_the_trees_of_python_in_firefox(tmp_path):
     program = str(ROOT / "js" / "demo" / "firefox.mjs")
     with served(page_folder(tmp_path / "files")) as url:
-        done = subprocess.run(
-            ["node", program, str(FIREFOX), url, REVIEW],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["node", program, str(FIREFOX), url, REVIEW]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     (sentences,) = sentences_of(thinstack.load("sentiment", threads=1), [REVIEW])

@@ -69,10 +69,8 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path, name, options):
     assert run(bundle, script)[0] == 0
     with pytest.warns(DeprecationWarning, match="torch.jit"):
         module = torch.jit.load(script)
-    found = scores(
-        bundle,
-        lambda inputs: module({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}),
-    )
+    tensors = lambda inputs: {n: torch.tensor(v).long() for n, v in inputs.items()}  # noqa: E731
+    found = scores(bundle, lambda inputs: module(tensors(inputs)))
     assert max(float(part.max(initial=0)) for part in found) < 1e-5
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model.onnx", "model.pt"]
 
