@@ -67,7 +67,12 @@ def test_the_range_decides_the_unit(days, unit, count):
     calendar = Calendar.of({first: 1, first + timedelta(days=days - 1): 1})
     assert calendar.unit == unit
     assert len(calendar.periods()) == count
-    assert unit == "year" or count <= MOST_PERIODS + 1
+    assert unit == "year" or count <= MOST_PERIODS
+
+
+def test_a_week_that_is_cut_counts_as_a_period():
+    first = date(2024, 1, 2)  # a Tuesday: 252 days are in 37 weeks
+    assert Calendar.of({first: 1, first + timedelta(days=251): 1}).unit == "month"
 
 
 def test_every_day_lies_in_one_of_the_periods():

@@ -225,9 +225,9 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
     """Return the settings with the columns to copy. If all are, those with the name of a `written`
     one are left out, with a warning. Raises InputError if such a column is requested, and DataError
     for one that no table has."""
-    if request.keep == ():
-        return request.settings
     settings = request.settings.model_copy(update={"own_id": request.settings.id is None})
+    if request.keep == ():
+        return settings
     there = corpus.table_columns()
     columns = [name for name in there if name not in settings.reads.wanted]
     if request.keep is not None:

@@ -157,7 +157,6 @@ Unit = Literal["day", "week", "month", "year"]
 MOST_PERIODS: Final = 36
 """Maximum number of periods, unless the unit is a year."""
 
-_DAYS: Final[dict[Unit, float]] = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 _AT_ENDS: Final = 0.05  # the share of texts at either end that may be outliers
 _FEWEST: Final = 20  # the minimum number of texts for dropping outliers
 _MARKS: Final = frozenset(
@@ -213,12 +212,12 @@ class Calendar(NamedTuple):
             reach = max([timedelta(days=366), *gaps])
             order = [day for day in order if others[0] - reach <= day <= others[-1] + reach]
         near = _near(order, days)
-        length = (near[-1] - near[0]).days + 1
-        units = [*_DAYS]
+        units: list[Unit] = ["day", "week", "month", "year"]
         if len(near) > 1 and all(day.day == 1 for day in near):
             units = ["year"] if all(day.month == 1 for day in near) else ["month", "year"]
-        fits = [unit for unit in units if length <= MOST_PERIODS * _DAYS[unit]]
-        return cls(fits[0] if fits else "year", near[0], near[-1])
+        calendars = [cls(unit, near[0], near[-1]) for unit in units]
+        fits = (one for one in calendars if len(one.periods()) <= MOST_PERIODS)
+        return next(fits, calendars[-1])
 
     def period(self, day: date) -> date | None:
         """Return the first day of the period that contains a day, or None for an excluded day."""
