@@ -196,11 +196,13 @@ def train_texts(
     ConfigError for invalid settings; BundleError for an unusable `init`; and MissingExtraError
     without the extra `export`.
     """
-    from thinstack.errors import needs_extra
+    from thinstack.errors import InputError, needs_extra
 
     with needs_extra("export"):
         from thinstack.training.table_task import TableOptions
         from thinstack.training.train_texts import train_rows
+    if isinstance(labels, str):  # each letter would be a label
+        raise InputError(f"labels: expected a list, such as ['no', 'yes'], found {labels!r}")
     options = TableOptions(
         text_column=(text,),
         label_column=label,

@@ -62,6 +62,12 @@ def test_a_container_is_refused_with_what_to_give(predictor, way, value):
     assert not Path("never").exists()
 
 
+def test_labels_are_no_letters():
+    with pytest.raises(InputError, match=r"expected a list.*'no,yes'"):
+        thinstack.train_texts(ROWS, labels="no,yes", out="never")
+    assert not Path("never").exists()
+
+
 def test_words_need_an_order(predictor):
     with pytest.raises(InputError, match=r"^sentence 1: .*\{"):
         predictor.predict([["good"], {"so", "good"}])
