@@ -4,6 +4,7 @@ finish | export | push | plugins | doctor`. Errors print a message and exit with
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -99,7 +100,8 @@ def _open_streams() -> None:
         if getattr(sys, name) is None:
             handle = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if isinstance(sys.stdout, TextIOWrapper):  # a notebook's is not
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @app.callback(invoke_without_command=True)
