@@ -126,7 +126,7 @@ MARKED = {
     [
         *((convert, DEPENDENCY, "node 0 has both a word") for convert in CONVERSIONS),
         (lambda tree: binarize(tree, [["a"]]), FOUR, "4 leaves, found 1;"),
-        (lambda tree: binarize(tree, [[]] * 4), FOUR, "found empty groups only"),
+        (lambda tree: binarize(tree, [[]] * 4), FOUR, "found only empty groups"),
         *((headed(head), FOUR, f"node 4: .*0 to 3, found {head};") for head in (-1, 4)),
         *((from_binary, from_brackets(text), message) for text, message in MARKED.items()),
     ],

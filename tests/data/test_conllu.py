@@ -192,13 +192,13 @@ def test_labels_are_those_of_sentences_and_of_what_words_head(file):
 
 TWO = ("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"), ("1 b 2 _", "2 c 0 Label=d")
 MALFORMED = [
-    ("# label =  \n" + FILM, 1, 1, "the name of a class after"),
-    (labelled_rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class after"),
-    ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "each node, found 'c' beside 'a'"),
-    ("# label = a\n" + labelled_rows(*TWO[1]), 3, 21, "each node, found 'd' beside 'a'"),
-    (labelled_rows(*TWO[0]), 1, 21, "each node, found 'e' beside 'd'"),
-    (labelled_rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words only, 1-2 is no word"),
-    (labelled_rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words only, 1.1 is no word"),
+    ("# label =  \n" + FILM, 1, 1, "a class name after"),
+    (labelled_rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "a class name after"),
+    ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "per node, found 'c' and 'a'"),
+    ("# label = a\n" + labelled_rows(*TWO[1]), 3, 21, "per node, found 'd' and 'a'"),
+    (labelled_rows(*TWO[0]), 1, 21, "per node, found 'e' and 'd'"),
+    (labelled_rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "at words, found one at 1-2"),
+    (labelled_rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "at words, found one at 1.1"),
     ("# label = a\n\n", 1, 1, "a sentence below its label"),
     ("# label = a\n1\tb\t_\n\n", 2, 6, "10 columns"),
 ]

@@ -39,7 +39,7 @@ WRONG = [
     ("so good", "'so good'.*list"),
     (b"so good", "b'so good'"),
     (Path("texts.txt"), "texts.txt"),
-    (io.BytesIO(b"so good\n"), "a BytesIO.* as text"),
+    (io.BytesIO(b"so good\n"), "a BytesIO.* text mode"),
     (FRAME, r"a DataFrame.*\['text'\].*score_frame"),
     (FRAME.groupby("id"), "DataFrameGroupBy"),
     (Lazy(), "a Lazy.*score_frame"),

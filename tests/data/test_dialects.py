@@ -123,9 +123,9 @@ def test_what_is_wrong_in_json(tmp_path):
     assert [str(error).split(" ")[0] for error in skipped] == [f"{path}:4:", f"{path}:5:"]
     with pytest.raises(DataError, match="expected one JSON array of objects: "):
         read(write(path, '[{"text": "a"},\n{"text":'))
-    with pytest.raises(DataError, match=r":1: .*one a line"):
+    with pytest.raises(DataError, match=r":1: .*JSON object"):
         read(write(path, json.dumps(RECORDS[0], indent=1)))
-    with pytest.raises(DataError, match="without a separator"):
+    with pytest.raises(DataError, match="no separator"):
         read(path, header=False)
 
 
@@ -189,7 +189,7 @@ def test_one_column_that_holds_the_name_may_be_several(tmp_path, separator):
     path = write(tmp_path / "t.csv", table(separator))
     with pytest.raises(DataError, match=r"the column 'text'.* --sep"):
         read(path)
-    with pytest.raises(DataError, match=r"the column 'text'.*names? the columns") as caught:
+    with pytest.raises(DataError, match=r"the column 'text'.*set the columns") as caught:
         read(write(path, "context\ngood\n"))
     assert "--sep" not in str(caught.value)
 

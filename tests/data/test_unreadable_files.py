@@ -58,7 +58,7 @@ READERS = {
 @pytest.mark.parametrize("odd", ["\0", "\ud800"], ids=["NUL", "half"])
 def test_names_that_no_file_has(reader, odd):
     read, name = READERS[reader]
-    with pytest.raises(DataError, match="path of a file") as caught:
+    with pytest.raises(DataError, match="expected a file path") as caught:
         read(f"{odd}{name}")
     assert repr(odd)[1:-1] in str(caught.value)
 
@@ -180,7 +180,7 @@ NO_TEXT = {
     r"1E\+999999": Decimal("1e999999"),
     "NaN": Decimal("sNaN"),
     "inf": float("inf"),
-    "does not belong in a text": "\ud800",
+    r"the character '.*ud800'": "\ud800",
 }
 
 

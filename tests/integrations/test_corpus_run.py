@@ -177,8 +177,8 @@ def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_pa
     if not out.suffix:
         assert predict(texts, "--out", out).code == 0  # a hidden folder
         return
-    predict(texts, "--out", out).check_refused(f"{out}: --out names a folder", "such as")
-    cli("train", texts, "--out", out).check_refused(f"{out}: --out names a folder", "such as")
+    predict(texts, "--out", out).check_refused(f"{out}: --out expects a folder", "such as")
+    cli("train", texts, "--out", out).check_refused(f"{out}: --out expects a folder", "such as")
     assert not out.exists()
     out.mkdir()  # by somebody who wants it so
     assert predict(texts, "--out", out).code == 0

@@ -27,13 +27,13 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     import socket
 
     new = not folder.exists()
-    check_new_folder(folder, option, "all that is written")
+    check_new_folder(folder, option, "the output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("a+", encoding="utf-8")
     except OSError as error:
         problem = f"{folder}: cannot write to this folder: {error.strerror}"
-        raise InputError(f"{problem}. Name another one with {option}") from None
+        raise InputError(f"{problem}. Choose another with {option}") from None
     with file:
         try:
             free = take(file.fileno())
@@ -42,7 +42,7 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
                 raise
             free = True
         if not free:
-            mend = f"wait until it has ended, or name another folder with {option}"
+            mend = f"wait until it ends, or choose another folder with {option}"
             raise InputError(f"{folder}: another run writes there ({_holder(file)}); {mend}")
         file.truncate(0)
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

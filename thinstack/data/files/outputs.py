@@ -31,10 +31,10 @@ class Output(NamedTuple):
             temporary.write_bytes(data)
             if _state(self.path) != self.before:
                 problem = (
-                    "another program has written this file in the meantime, and it was not "
+                    "another program has written this file in the meantime, so it was not "
                     "overwritten"
                 )
-                raise InputError(f"{self.path}: {problem}: name another with {self.option}")
+                raise InputError(f"{self.path}: {problem}: choose another with {self.option}")
 
 
 def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Output:
@@ -48,15 +48,15 @@ def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Outp
         if not is_stream(output):
             if output.is_dir():
                 problem = "expected a file to write, found a folder"
-                raise InputError(f"{output}: {problem}: name a file in it with {option}")
+                raise InputError(f"{output}: {problem}: choose a file in it with {option}")
             check_apart(output, option, used)
             folder = next(filter(os.path.lexists, output.absolute().parents))
             with staging(folder / output.name, *PARTIAL):
                 pass
         return Output(output, option, _state(output))
     except OSError as error:
-        problem = f"no file can be written there: {error.strerror or error}"
-        raise InputError(f"{output}: {problem}; name another with {option}") from None
+        problem = f"cannot write this file: {error.strerror or error}"
+        raise InputError(f"{output}: {problem}; choose another with {option}") from None
 
 
 def check_apart(path: Path, option: str, used: Iterable[Used]) -> None:
@@ -72,9 +72,9 @@ def check_apart(path: Path, option: str, used: Iterable[Used]) -> None:
             clash = "is inside"
         else:
             continue
-        what = "the file of standard input" if other == 0 else str(other)
+        what = "the standard input file" if other == 0 else str(other)
         problem = f"{clash} {what}, which this command also reads or writes"
-        raise InputError(f"{path}: {problem}: name another place with {option}")
+        raise InputError(f"{path}: {problem}: choose another path with {option}")
 
 
 def _state(path: Path) -> tuple[int, ...] | None:

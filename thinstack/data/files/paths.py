@@ -23,7 +23,7 @@ _FILES = (
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/+")
 
-_PIPE = "save its contents to a file and name that (thinstack predict --input - reads one)"
+_PIPE = "save its contents to a file and pass that (thinstack predict --input - reads pipes)"
 
 
 def any_path(path: object) -> Path:
@@ -36,11 +36,11 @@ def any_path(path: object) -> Path:
     except (TypeError, UnicodeEncodeError):
         usable = False
     if not usable:
-        raise DataError(f"expected the path of a file, found {shown(path)}")
+        raise DataError(f"expected a file path, found {shown(path)}")
     if _ADDRESS.match(str(place)) and not place.exists():
         where = _ADDRESS.sub(r"\1//", str(place), count=1)  # Path writes it with one slash
         problem = "this is an address, and thinstack does not download files"
-        raise DataError(f"{where}: {problem}. Download the file, and name the copy by its path")
+        raise DataError(f"{where}: {problem}. Download the file and pass its local path")
     return place.expanduser() if str(place)[0] == "~" and not place.exists() else place
 
 
@@ -53,7 +53,7 @@ def file_path(path: object) -> Path:
     """
     place = any_path(path)
     if place.suffix.lower() in _SHEETS:
-        raise DataError(f"{place}: this is a spreadsheet. Save the sheet as CSV, and name the CSV")
+        raise DataError(f"{place}: this is a spreadsheet. Save the sheet as CSV and pass that file")
     try:
         mode = place.stat().st_mode
     except OSError:
@@ -61,7 +61,7 @@ def file_path(path: object) -> Path:
     if stat.S_ISREG(mode):
         return place
     what = "a folder" if stat.S_ISDIR(mode) else "a device"
-    what, advice = ("a pipe", _PIPE) if stat.S_ISFIFO(mode) else (what, "name a file")
+    what, advice = ("a pipe", _PIPE) if stat.S_ISFIFO(mode) else (what, "pass a file")
     raise DataError(f"{place}: expected a file, found {what}; {advice}")
 
 
@@ -71,8 +71,8 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
     if path.suffix.lower() in _FILES and not path.exists():
         name = path.name.split(".")[0] or "scores"
         raise InputError(
-            f"{path}: {option} names a folder for {holds}, but this name ends in "
-            f"{path.suffix} like a file: name a folder, such as {path.with_name(name)}"
+            f"{path}: {option} expects a folder for {holds}, but this name ends in "
+            f"{path.suffix} like a file: choose a folder, such as {path.with_name(name)}"
         )
 
 

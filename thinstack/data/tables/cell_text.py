@@ -32,7 +32,7 @@ class Classes(NamedTuple):
     column: str
     names: Collection[str] = ()
     advice: str = (
-        "skip such rows with --skip-bad, or, if it is a class, name all classes (--labels "
+        "skip such rows with --skip-bad, or, if it is a class, list all classes (--labels "
         "A,B,C; in Python labels=)"
     )
 
@@ -67,7 +67,7 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     if marks_nothing and (classes is None or value not in classes.names):
         raise MissingCellError(f"found {value!r}, which means a missing value")
     if odd := _NO_TEXT.search(value):
-        raise DataError(f"found the character {odd[0]!r}, which does not belong in a text")
+        raise DataError(f"found the character {odd[0]!r}, which texts cannot contain")
     return value
 
 

@@ -30,8 +30,8 @@ def check_rows(value: object) -> None:
     """Raise InputError for an object that does not iterate over mappings of columns to cells."""
     if hasattr(type(value), "columns") or not hasattr(type(value), "column_names"):
         advice = (
-            "pass rows, such as frame.to_dict('records') of pandas, .to_dicts() of polars, "
-            ".to_pylist() of Arrow, or csv.DictReader(file)"
+            "pass rows, such as frame.to_dict('records') in pandas, .to_dicts() in polars, "
+            ".to_pylist() in Arrow, or csv.DictReader(file)"
         )
         _check(value, "rows, each a mapping of columns", _instead(value, advice))
 
@@ -40,9 +40,9 @@ def instead_of(value: object) -> str | None:
     """Describe an object that does not iterate over texts, sentences or rows, and what to pass
     instead: a table, a mapping, an array of other dimensions, a single text, a Doc, a tree, a path
     or a binary file. None for any other object."""
-    advice = "pass a list, such as [text] or [doc.text], or a file that is opened as text"
+    advice = "pass a list, such as [text] or [doc.text], or a file opened in text mode"
     if isinstance(value, Tree) or hasattr(type(value), "leaves"):
-        advice = "put a single tree in a list; thinstack.from_nltk reads one of nltk"
+        advice = "put a single tree in a list; thinstack.from_nltk reads nltk trees"
     elif isinstance(value, Mapping | np.ndarray) or any(hasattr(value, name) for name in _TABLES):
         advice = "pass one column, such as table['text'], or call thinstack.score_frame"
     return _instead(value, advice)

@@ -29,6 +29,6 @@ def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], in
     gets a column of its name. `option` requests CSV; `instead` says what to do."""
     if twice := [label for label in labels if label in columns]:
         raise InputError(
-            f"{option} has a column for each class, and the name {twice[0]!r} is already "
+            f"{option} adds a column per class, but the name {twice[0]!r} is already "
             f"taken: {instead}"
         )

@@ -32,7 +32,7 @@ def separator_of(text: object) -> object:
     character = _NAMES.get(text, text) if isinstance(text, str) else text
     if isinstance(character, str) and (len(character) != 1 or character in '"\r\n\0'):
         raise ValueError(
-            f"expected one character, such as ; or | or tab, found {character!r:.40}; name "
+            f"expected one character, such as ; or | or tab, found {character!r:.40}; set "
             "the character between two cells"
         )
     return character

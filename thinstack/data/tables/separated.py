@@ -189,8 +189,8 @@ class _Rows:
             return start, cells, None
         return self._bad(
             start,
-            f"expected {self._width} cells, as in other rows, found {len(cells)}; put cells "
-            f"that contain {separator!r} or line ends in double quotes",
+            f"expected {self._width} cells, as in other rows, found {len(cells)}; double-quote "
+            f"cells that contain {separator!r} or line ends",
         )
 
     def _bad(self, line: int, problem: str) -> _Row:

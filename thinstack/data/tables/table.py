@@ -113,7 +113,7 @@ def read_mappings(
     def record(line: int, row: object) -> Record:
         if isinstance(row, Mapping):
             return Record(line, row)
-        expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
+        expected = "expected a mapping of columns (for pandas, df.to_dict('records'))"
         return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
 
     records = starmap(record, enumerate(rows, start=1))
@@ -127,7 +127,7 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
     def row(line: int, value: object, what: str) -> Record:
         if isinstance(value, dict):
             return Record(line, value)
-        expected = "expected a JSON object (one a line, or all in one array)"
+        expected = "expected a JSON object (one per line, or all in an array)"
         return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))
 
     with opened_text(path, encoding) as stream:

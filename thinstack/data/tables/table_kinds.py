@@ -41,12 +41,12 @@ def table_kind(path: FilePath, *, separated: bool = False) -> str:
         return ".json" if start.startswith((b"{", b"[")) else ".csv"
     if suffix in (".json", ".jsonl", ".ndjson", ".parquet"):
         if separated:
-            problem = "names its columns in each row, without a separator or header line"
+            problem = "has column names in each row, but no separator or header line"
             mend = "leave --sep and --no-header out"
             raise DataError(f"{path}: a {suffix} file {problem}: {mend}")
         return ".jsonl" if suffix == ".ndjson" else suffix
     if suffix not in _NAMED_SEPARATORS and not separated:
-        expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
+        expected = f"expected a table whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
         how = "save it as CSV, or specify its separator with --sep"
         raise DataError(f"{path}: {expected}, found {suffix!r}; {how}")
     return ".csv"

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypedDict, Unpack
 from thinstack.data.tables.cell_text import Classes, MissingCellError, cell_text, is_no_class
 from thinstack.errors import DataError, shown
 
-COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and label=)"
+COLUMN_ADVICE = "set the columns with --text and --label (in Python text= and label=)"
 _NAMED = re.compile(r"\.(jsonl?|ndjson|parquet|spacy)(\.\w+)?$|^(the frame|rows)$")
 """Sources whose rows name their columns, so that a header cannot be missing."""
 
@@ -173,7 +173,7 @@ def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: 
     for column in wanted:
         if hasattr(column, "__len__") and not isinstance(column, str | bytes | tuple):
             kind = type(column).__name__
-            raise DataError(f"{source}: expected the name of a column, found a {kind}; {advice}")
+            raise DataError(f"{source}: expected a column name, found a {kind}; {advice}")
         if column not in names:
             if len(names) == 1 and re.search(rf"\b{re.escape(str(column))}\b", str(names[0])):
                 advice = f"specify the separator with --sep, or {advice}"
@@ -189,7 +189,7 @@ def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: 
             expected = f"expected the column {column!r}, found {listed(names)}"
             raise DataError(f"{source}: {expected}{near}; {advice}")
     if twice := [name for name in names if name and names.count(name) > 1]:
-        expected = f"expected columns of different names, found {shown(twice[0])} twice"
+        expected = f"expected unique column names, found {shown(twice[0])} twice"
         raise DataError(f"{source}: {expected}; rename one")
 
 

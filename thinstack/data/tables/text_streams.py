@@ -14,7 +14,7 @@ from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError, shown
 
 ENCODING_ADVICE = (
-    "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
+    "set the file's encoding, such as cp1252, latin-1 or utf-16 "
     "(--encoding NAME, in Python encoding=)"
 )
 
@@ -85,7 +85,7 @@ def undecoded(source: FilePath, line: int, text: str, encoding: str) -> DataErro
     expected = f"{source}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
     if text.count("\0") > len(text) // 3:  # half of the bytes of English in UTF-16
         order = "utf-16-be" if text.startswith("\0") else "utf-16-le"
-        return DataError(f"{expected}; it seems to be in {order}: add --encoding {order}")
+        return DataError(f"{expected}; this looks like {order}: add --encoding {order}")
     return DataError(f"{expected}; {ENCODING_ADVICE}")
 
 

@@ -35,7 +35,7 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     groups = [(word,) for word in tree.words] if leaves is None else leaves
     if len(groups) != len(tree.words):
         expected = f"expected a group of words for each of the {len(tree.words)} leaves"
-        mend = "use an empty group for a leaf to leave out"
+        mend = "use an empty group to remove a leaf"
         raise TreeError(f"{expected}, found {len(groups)}; {mend}")
     rest = iter(groups)
     parts = [0] * len(tree)  # number of words, or non-empty children, of each node
@@ -57,7 +57,7 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
             parts[parent] += 1
     if not steps:
         raise TreeError(
-            "expected at least one word, found empty groups only; leave this tree out instead"
+            "expected at least one word, found only empty groups; skip this tree instead"
         )
     words = [word for group in groups for word in group]
     return Tree.from_transitions(np.array(steps, np.int8), words, labels)
@@ -150,7 +150,7 @@ def from_binary(tree: Tree) -> Tree:
 def _check_labels(tree: Tree) -> None:
     for node, label in enumerate(tree.labels):
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
-            expected = "None, or a label that is not empty, has no '+' and does not start with '@'"
+            expected = "None, or a non-empty label without '+' that does not start with '@'"
             raise TreeError(
                 f"node {node} has the label {label!r}; expected {expected}, because "
                 "binarization uses such labels; rename it"
@@ -160,7 +160,7 @@ def _check_labels(tree: Tree) -> None:
 def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
     """Return the child of each node where binarization starts; 0 with fewer than two children."""
     if branching not in ("right", "left", "head"):
-        raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
+        raise ValueError(f"branching must be 'right', 'left' or 'head'; found {branching!r}")
     if branching == "right":
         return [max(count - 1, 0) for count in tree.arities.tolist()]
     places = [0] * len(tree)
@@ -172,7 +172,7 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
         if len(children) > 1:
             place = heads(tree.labels[node], [tree.labels[child] for child in children])
             if not 0 <= place < len(children):
-                expected = f"expected heads to give one of its children, 0 to {len(children) - 1}"
+                expected = f"expected heads to return a child from 0 to {len(children) - 1}"
                 raise TreeError(f"node {node}: {expected}, found {place}; fix heads")
             places[node] = place
     return places

@@ -151,7 +151,7 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
             )
         for what, text in (("label", label if labelled else None), ("word", word)):
             if text is not None and not _NAME.fullmatch(text):
-                expected = f"a {what} that is not empty and has no white space, '(' or ')'"
+                expected = f"a non-empty {what} without white space, '(' or ')'"
                 raise TreeError(
                     f"node {node} has the {what} {text!r}; expected {expected}; ptb.escape writes "
                     "brackets as -LRB- and -RRB-"

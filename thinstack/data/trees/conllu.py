@@ -59,7 +59,7 @@ def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = 
     read = collect(_labelled, blocks_of(path), skipped)
     trees = [tree for tree in read if tree is not None]
     if trees and not any(label for tree in trees for label in tree.labels):
-        expected = "'# label = NAME' above a sentence or 'Label=NAME' in the column MISC of a word"
+        expected = "'# label = NAME' above a sentence or 'Label=NAME' in the MISC column of a word"
         raise DataError(
             f"{path}: expected labels, {expected}; found none; label the file, or read it as "
             "conllu.v1"
@@ -94,11 +94,11 @@ def to_conllu(tree: Tree) -> str:
     for node, (parent, word, label) in enumerate(nodes):
         if word is None:
             raise TreeError(
-                f"node {node} has no word; in CoNLL-U every node has one; write a dependency tree"
+                f"node {node} has no word, but CoNLL-U needs one per node: use a dependency tree"
             )
         for what, text in (("word", word), ("label", label)):
             if text is not None and (not text or _ENDS.search(text)):
-                expected = f"a {what} that is not empty and has no tab and no end of line"
+                expected = f"a non-empty {what} without tabs or line breaks"
                 raise TreeError(f"node {node} has the {what} {text!r}; CoNLL-U needs {expected}")
         if label == "_":
             raise TreeError(
@@ -119,7 +119,7 @@ def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
         else:
             blocks[-1][not text.startswith("#")].append(row)
     if not any(rows for _, rows in blocks):
-        expected = f"sentences in CoNLL-U, one word a line in {COLUMNS} columns"
+        expected = f"CoNLL-U sentences, one word per line in {COLUMNS} columns"
         raise DataError(f"{path}: expected {expected}, found none")
     return blocks
 
@@ -210,11 +210,11 @@ def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
     ]
     for row, place, name in above + at_words:
         if row.line not in nodes:
-            raise row.error(place, f"expected labels of words only, {row.entries[0]} is no word")
+            raise row.error(place, f"expected labels only at words, found one at {row.entries[0]}")
         node = nodes[row.line]
         if labels[node] not in (None, name):
-            both = f"{name!r} beside {labels[node]!r}"
-            raise row.error(place, f"expected one label for each node, found {both}")
+            both = f"{name!r} and {labels[node]!r}"
+            raise row.error(place, f"expected one label per node, found {both}")
         labels[node] = name
     return tree.with_labels(labels)
 
@@ -223,5 +223,5 @@ def _names(row: Row, place: int, parts: list[str]) -> Iterator[str]:
     """Iterate over the labels in these parts of an entry."""
     for match in filter(None, map(_LABEL.fullmatch, parts)):
         if not (name := match[1].strip()):
-            raise row.error(place, "expected the name of a class after 'label =', found nothing")
+            raise row.error(place, "expected a class name after 'label =', found nothing")
         yield name

@@ -34,7 +34,7 @@ def read_lines(path: str | Path) -> list[str]:
     DataError for an empty file."""
     text = read_text(path)
     if not text:
-        raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
+        raise DataError(f"{path}: expected one sentence or pair per line, found an empty file")
     # Split at "\n" only: words may contain other Unicode line separators.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 

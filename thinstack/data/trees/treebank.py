@@ -110,7 +110,7 @@ def _numbered(
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
         problem = f"expected bracketed trees, such as {example}, found no tree"
-        raise DataError(f"{path}: {problem}; if the file has another format, name it")
+        raise DataError(f"{path}: {problem}; if the file has another format, set it")
     for block in blocks:  # one by one, to keep the errors of labels in order
         yield from chain.from_iterable(collect(trees, [block], skipped))
 

@@ -26,7 +26,7 @@ BUNDLED = Path(__file__).parents[2] / "bundle" / "bundled"
 
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
-_SAVE = "save it with numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
+_SAVE = "save strings and floats with numpy.savez(path, words=WORDS, vectors=VECTORS)"
 
 _SAMPLE = 256  # first lines that determine the number of values per line
 _LONGEST = 1 << 24  # maximum bytes of a line
@@ -98,8 +98,8 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
     `std`. Raises DataError if it was zero or not finite."""
     deviation = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(deviation) or deviation == 0:
-        problem = f"vectors of standard deviation {deviation} cannot be scaled to {std}"
-        raise DataError(f"{problem}; check the file, or leave data.vector_std out")
+        problem = f"vectors with standard deviation {deviation} cannot be scaled to {std}"
+        raise DataError(f"{problem}; check the file, or drop data.vector_std")
     return (vectors * (std / deviation)).astype(np.float32)
 
 
@@ -144,7 +144,7 @@ def _distinct(table: WordVectors, path: Path) -> WordVectors:
     if not repeated:
         return table
     again = next(word for place, word in enumerate(table.words) if places[word] != place)
-    many = f"{repeated:,} of {len(table.words):,} vectors are for words that occurred before"
+    many = f"{repeated:,} of {len(table.words):,} vectors repeat an earlier word"
     rule = "the first vector of each word is kept"
     warnings.warn(f"{path}: {many}, such as {shown(again)}; {rule}", stacklevel=3)
     return WordVectors(tuple(places), table.vectors[list(places.values())])
@@ -179,7 +179,7 @@ def _read_text(path: Path) -> WordVectors:
     if head and size < (1 if header else 2):
         number, line = head[0]
         expected = f"expected a word and its numbers, found {line[:60]!r}"
-        mend = "put spaces or tabs between them; vectors of one number need a first line 'V 1'"
+        mend = "put spaces or tabs between them; vectors with one number need a first line 'V 1'"
         raise DataError(f"{path}:{number}: {expected}; {mend}")
     words, values = list[str](), array("f")
     for number, line in chain(head, lines):

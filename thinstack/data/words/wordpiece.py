@@ -44,7 +44,7 @@ class WordpieceVocabulary(Vocabulary):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
             problem = f"the vocabulary of {len(self)} pieces lacks {UNKNOWN}"
-            raise DataError(f"{problem}; add it, or use the vocabulary of a WordPiece model")
+            raise DataError(f"{problem}; add it, or use a WordPiece model's vocabulary")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
