@@ -44,8 +44,8 @@ def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path):
     (row,) = read_doc_bin(tmp_path / "docs.spacy", ["text", "label"], skipped=found)
     assert row.line == 2
     assert [str(error).partition("docs.spacy:")[2][:3] for error in found] == ["1: ", "3: "]
-    assert "strings, found 0" in str(found[0])
-    assert "numbers, found 'yes'" in str(found[1])
+    assert "strings as keys of doc.cats, found 0" in str(found[0])
+    assert "numbers in doc.cats, found 'yes'" in str(found[1])
 
 
 def test_the_one_category_of_a_doc_is_its_label(path):

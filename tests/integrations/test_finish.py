@@ -141,7 +141,7 @@ def test_a_finished_one_learns_on_and_is_to_be_finished_again(finished, tmp_path
         (("corpus", "out"), "expected a saved spaCy pipeline, found no config.cfg"),
         (("other", "out"), "expected a component tree_classifier, found sentencizer"),
         (("trained", "trained/in"), "is inside"),
-        (("trained", "corpus"), "a pipeline that can be replaced"),
+        (("trained", "corpus"), "a pipeline to replace"),
         (("trained", "model.JSON"), "model.JSON"),
     ],
 )

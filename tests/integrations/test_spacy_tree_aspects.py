@@ -162,7 +162,7 @@ def test_models_that_say_nothing_of_terms_are_refused(before, last_word, tmp_pat
     nlp = spacy.blank("en")
     if before:  # whose model is noted in the pipeline
         nlp.add_pipe(before, config={"threads": 1})
-    with pytest.raises(InputError, match="'sentiment' finds no terms: name terms, about="):
+    with pytest.raises(InputError, match="'sentiment' finds no terms: set about="):
         with_aspects("sentiment", nlp)
     with pytest.raises(InputError, match="has the classes bad, so-so, good: use the model"):
         with_aspects(str(last_word.path), nlp, about=["menu"])
@@ -205,7 +205,7 @@ def test_results_as_plain_data(aspect_folder):
     assert again._.aspects == doc._.aspects
     assert again[5:6]._.about == doc[5:6]._.about
     for wrong in ("staff", [3], ["?"], 3, {"staff": 1}):
-        with pytest.raises(DataError, match="no results of tree_sentiment"):
+        with pytest.raises(DataError, match="run tree_sentiment"):
             again._.tree_sentiment = {**data, "about": wrong}
 
 

@@ -146,9 +146,9 @@ def test_classes_are_found_or_given(start):
     [
         ({}, "two classes or more in doc.cats, found none"),
         ({"up": 1.0}, "two classes or more in doc.cats, found 'up'"),
-        ({0: False, 1: True}, r"the keys of doc\.cats are strings, found 0: .*'0'"),
-        ({"up": "yes", "down": "no"}, r"the values of doc\.cats are numbers, found 'yes' for 'up'"),
-        ({"up": 1.0, "down": None}, r"the values of doc\.cats are numbers, found None for 'down'"),
+        ({0: False, 1: True}, r"strings as keys of doc\.cats, found 0: .*'0'"),
+        ({"up": "yes", "down": "no"}, r"expected numbers in doc\.cats, found 'yes' for 'up'"),
+        ({"up": 1.0, "down": None}, r"expected numbers in doc\.cats, found None for 'down'"),
         ({"up": 1.0, "down": 1.0}, "expected one class .* found up, down; .*textcat_multi"),
     ],
 )

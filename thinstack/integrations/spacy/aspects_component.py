@@ -152,10 +152,10 @@ class TreeAspects(TreeSentiment):
         elif not (finds or view.polarity):
             problem = f"has the classes {', '.join(view.labels):.200}"
         elif self.about is None and not finds:
-            problem, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
+            problem, do = "finds no terms", f"set about=['battery', 'price|cost'], or {do}"
         if problem:
             raise InputError(
                 f"{self.name}: expected a sentiment model that scores phrases, and that finds "
-                f"terms unless `about` names some; {shown(self.model)} {problem}: {do} "
+                f"terms unless `about` is set; {shown(self.model)} {problem}: {do} "
                 f"({SEPARATE['aspects']})"
             )

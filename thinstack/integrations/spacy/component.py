@@ -184,8 +184,8 @@ class TreeSentiment(BatchedPipe):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self.name}: this component cannot be trained and stays as it is; "
-                f"{self.learner} can. To keep this one, name it in frozen_components of "
+                f"{self.name}: this component cannot be trained and stays unchanged; "
+                f"{self.learner} can. To keep this one, add it to frozen_components in "
                 "[training]",
                 stacklevel=2,
             )

@@ -30,7 +30,7 @@ def read_doc_bin(
     for a file that is missing, is not a DocBin or has no Docs, for other `columns`, and if no Doc
     has the group.
     """
-    advice = "a file of Docs has no columns: leave out --text, --label (text=, label=)"
+    advice = "a file of Docs has no columns: remove --text, --label (text=, label=)"
     checks["advice"] = advice
     texts = _spans(path, span_group) if span_group else _docs(path)
     return checked_rows(str(path), texts, columns, **checks)
@@ -53,9 +53,9 @@ def chosen_categories(doc: Doc) -> list[str]:
             if score > _CHOSEN:
                 chosen.append(label)
         except TypeError:
-            problem = f"the values of doc.cats are numbers, found {shown(score)}"
+            problem = f"expected numbers in doc.cats, found {shown(score)}"
             raise InputError(
-                f"{problem} for {label!r:.80}: 1.0 if it is the class, or 0.0"
+                f"{problem} for {label!r:.80}: set 1.0 for the class, else 0.0"
             ) from None
     return chosen
 
@@ -63,8 +63,8 @@ def chosen_categories(doc: Doc) -> list[str]:
 def check_label(label: object) -> None:
     """Raise InputError for a key of `doc.cats` that is not a string."""
     if not isinstance(label, str):
-        problem = f"the keys of doc.cats are strings, found {shown(label)}"
-        raise InputError(f"{problem}: pass its name, such as {str(label)!r:.80}")
+        problem = f"expected strings as keys of doc.cats, found {shown(label)}"
+        raise InputError(f"{problem}: use its name, such as {str(label)!r:.80}")
 
 
 def _docs(path: FilePath) -> Iterator[Found]:

@@ -49,7 +49,7 @@ def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
     listed = list(docs)
     if odd := [doc for doc in listed if not isinstance(doc, Doc)]:
         raise InputError(
-            f"expected a spaCy Doc, found {shown(odd[0])}: nlp(text) and nlp.pipe(texts) make Docs"
+            f"expected a spaCy Doc, found {shown(odd[0])}: use nlp(text) or nlp.pipe(texts)"
         )
     return listed
 

@@ -118,7 +118,7 @@ def _read(doc: Doc) -> dict[str, Stored]:
 
 
 def _not_results(problem: object) -> DataError:
-    return DataError(f"this Doc has no results of tree_sentiment: {problem}; run it on the text")
+    return DataError(f"this Doc has no valid results: {problem}; run tree_sentiment on its text")
 
 
 Names = tuple[Annotated[str, Field(min_length=1)], ...]
@@ -258,7 +258,7 @@ def _packed(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
     if isinstance(value, Stored):
         if value.kind == "tree_vectors":
             warnings.warn(
-                "tree_vectors: a Doc that was loaded has its vectors but not spaCy's hooks: "
+                "tree_vectors: a loaded Doc has its vectors but not spaCy's hooks: "
                 "call nlp.get_pipe('tree_vectors').attach(doc) on it",
                 stacklevel=2,
             )

@@ -46,12 +46,12 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
     if not words:
         raise InputError(f"{_shown(span)} has no words; a tree needs at least one")
     if not span.doc.has_annotation("DEP"):
-        remedy = "run a pipeline with a parser, or make the Doc with heads and deps"
+        remedy = "run a pipeline with a parser, or create the Doc with heads and deps"
         raise InputError(f"{_shown(span)} has no dependency parse: {remedy}")
     parents = _heads(span, [token.i - span.start for token in words])
     roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
     if len(roots) != 1:
-        problem = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
+        problem = f"{len(roots)} roots ({', '.join(roots[:8])}), expected one"
         remedy = "use one of doc.sents, or all of them with dependency_trees(doc)"
         raise InputError(f"{_shown(span)} has {problem}; {remedy}")
     labels = [word.dep_ or None for word in words]
@@ -131,7 +131,7 @@ def _parse(span: Span) -> Tree:
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):
-        problem = f"{text!r}, expected labeled brackets; does benepar run before tree_sentiment?"
+        problem = f"{text!r}, expected labeled brackets; run benepar before tree_sentiment"
         raise InputError(f"Span._.parse_string of {_shown(span)} is {problem}")
     dropped = 1
     while dropped:  # a whitespace token leaves empty brackets, perhaps nested

@@ -84,15 +84,15 @@ class DocVectors:
         vectors = getattr(hook, "__self__", None)
         if of is None or not isinstance(vectors, DocVectors):
             raise InputError(
-                f"{self.name}: expected a Doc, a span or a token with vectors of the "
-                f"component, found {shown(other, 60)}: compare with nlp(text); or, if its Doc "
+                f"{self.name}: expected a Doc, span or token with this component's "
+                f"vectors, found {shown(other, 60)}: create it with nlp(text); or, if its Doc "
                 f"was loaded, {_attach(self.name)}"
             )
         mine, others = self._stored(x.doc).model, vectors._stored(of).model
         if mine != others:
             raise InputError(
                 f"{self.name}: vectors of the model {mine:.12} cannot be compared with those of "
-                f"{others:.12}: read both texts with the same model"
+                f"{others:.12}: process both texts with one model"
             )
         return float(self.vector(x) @ vectors.vector(other))
 
@@ -172,7 +172,7 @@ class TreeVectors(TreeSentiment):
     """The component. Its settings are those of `TreeSentiment`."""
 
     kind = "tree_vectors"
-    learner = "thinstack train RECIPE, of the task vectors.v1"
+    learner = "thinstack train RECIPE, with the task vectors.v1"
 
     def __init__(
         self,

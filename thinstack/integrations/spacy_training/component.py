@@ -131,7 +131,7 @@ class TreeClassifier(BatchedPipe):
         if len(names) < 2:
             problem = f"{self.name}: expected two classes or more in doc.cats, found"
             listed = ", ".join(map(repr, names)) or "none"
-            raise InputError(f"{problem} {listed}; set doc.cats in the training corpus, or labels")
+            raise InputError(f"{problem} {listed}; set labels, or doc.cats in the training corpus")
         with needs_extra("train"):
             from thinstack.integrations.spacy_training.text_learner import TextLearner
         self._take(TextLearner.start(names, self.start, **self._learning))

@@ -28,16 +28,16 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
     contains anything but a pipeline; ExportError if an ONNX file does not match its model."""
     if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
         raise InputError(
-            f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "
+            f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; pass the folder "
             "that `spacy train` wrote, such as training/model-best"
         )
     check_apart(out, "OUT", [pipeline])
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
+        raise InputError(f"{out}: expected a folder for the pipeline, found a file")
     is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
     if out.exists() and any(out.iterdir()) and not is_pipeline:
         raise InputError(
-            f"{out}: neither empty nor a pipeline that can be replaced; name another folder"
+            f"{out}: expected an empty folder or a pipeline to replace; choose another"
         )
     check_new_folder(out, "the second argument", "the finished pipeline")
     components = load_config(pipeline / "config.cfg").get("components", {})

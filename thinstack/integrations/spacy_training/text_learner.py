@@ -96,7 +96,7 @@ class TextLearner:
     ):
         if not 0 <= average <= 1:
             raise ConfigError(
-                f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
+                f"average: expected a share from 0 to 1, found {average}; omit it for 0.15"
             )
         self.config, self.training, self.task = config, training, task
         self._vocabulary = vocabulary
@@ -181,8 +181,7 @@ class TextLearner:
         self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):
             raise ConfigError(
-                f"the training diverged, the loss is {value}; lower learning_rate or "
-                "vector_learning_rate"
+                f"the training diverged (loss {value}); lower learning_rate or vector_learning_rate"
             )
         return value
 
@@ -254,7 +253,5 @@ def _with(training: TrainingConfig, rates: Mapping[str, float]) -> TrainingConfi
 
 def _device(wanted: Device) -> str:
     if wanted == "cuda" and not torch.cuda.is_available():
-        raise DeviceError(
-            "device 'cuda' does not work here: torch finds no GPU; \"cpu\" works everywhere"
-        )
+        raise DeviceError("device 'cuda' does not work here: torch finds no GPU; use 'cpu' instead")
     return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
