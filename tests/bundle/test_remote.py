@@ -229,7 +229,7 @@ def test_a_bundle_that_is_wrong_stays_here(empty_hub, model, tmp_path):
     commands = [["push", str(folder), "user/films"] for folder in (model, damaged)]
     otherwise, broken = run(empty_hub, tmp_path / "home", *commands, HF_TOKEN=TOKEN)
     assert otherwise[0] == broken[0] == 2
-    assert "scores differ by 0.01 from those of its reference cases" in otherwise[2]
+    assert "scores differ by 0.01 from its reference cases" in otherwise[2]
     assert "vocabulary.txt" in broken[2]
     assert empty_hub.requests == []
 

@@ -132,7 +132,7 @@ def test_bad_requests_are_one_message(run, tmp_path):
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)
     cases = [
-        ((words, tmp_path / "m.bin"), "the name must end with .onnx or .pt"),
+        ((words, tmp_path / "m.bin"), "expected a name that ends in .onnx or .pt"),
         ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data apply only to ONNX files"),
         ((words, tmp_path / "m.pt", "--data", trees), "data apply only to ONNX files"),
         ((words, tmp_path / "m.pt", "--device", "gpu"), "device and data apply only to ONNX files"),

@@ -128,7 +128,7 @@ def test_rows_that_could_not_be_read_are_said(cli, aspect_folder, tmp_path):
     options = ("--out", tmp_path / "r.json", "--by", "store", "--model", aspect_folder)
     err = cli("report", table, *options).err
     assert "of 4 rows, 1 cannot be read; the first is line 2: " in err
-    assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
+    assert "of 4 rows, 1 have no value in the group column; the first is line 3" in err
     assert "of 4 rows, 1 have no text; the first is line 4\n" in err
 
 

@@ -110,7 +110,7 @@ def test_an_index_is_kept_until_the_table_changes(
     for path, problem in (
         (table, "would replace"),
         (other, "not an index"),
-        (saved, "PhraseIndex.save wrote"),
+        (saved, "index from PhraseIndex.save"),
     ):
         search("good", "--text", "review", "--index", path, code=2).check_refused(problem)
     assert (other.read_text(encoding="utf-8"), saved.read_bytes()) == ("mine", before)

@@ -95,10 +95,10 @@ def test_what_is_wrong_is_listed(cli, bundle, mine, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ("one two --suite polarity", "one model at most; found one two"),
-        ("one --suite polarity --model two", "one model at most; found one"),
-        ("one two --model three", "one model at most; found one two"),
-        ("", "a file, and one model at most; found nothing"),
+        ("one two --suite polarity", "at most one model, found one two"),
+        ("one --suite polarity --model two", "at most one model, found one"),
+        ("one two --model three", "at most one model, found one two"),
+        ("", "a file and at most one model, found nothing"),
     ],
 )
 def test_too_many_or_too_few_names_are_wrong_usage(cli, monkeypatch, arguments, found):

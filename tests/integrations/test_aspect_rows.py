@@ -136,7 +136,7 @@ def test_terms_of_a_frame_that_are_none_are_refused(model, about, problem):
 
 def test_a_frame_that_has_a_column_of_a_term_is_refused(model, last_word):
     frame = pl.DataFrame({"text": ["a"], "staff_polarity": [1]})
-    with pytest.raises(InputError, match="'staff_polarity' already"):
+    with pytest.raises(InputError, match="'staff_polarity' would be"):
         thinstack.score_frame(frame, model=model, about=["staff"])
     with pytest.raises(InputError, match=r"about: .*bad, so-so, good"):
         thinstack.score_frame(frame.select("text"), model=last_word.path, about=["staff"])

@@ -75,7 +75,7 @@ def test_the_schema_is_the_one_that_is_told():
     assert all(field.nullable for field in schema)
     assert scored_schema(("bad", "good"), "documents") == schema
     assert scored_schema(("bad",), "phrases").names == [*FIELDS[:4], "node", "parent", *FIELDS[4:]]
-    with pytest.raises(InputError, match="labels of a model, found 'sentiment'"):
+    with pytest.raises(InputError, match="a model's labels, found 'sentiment'"):
         scored_schema("sentiment")
 
 

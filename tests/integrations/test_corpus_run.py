@@ -188,9 +188,7 @@ def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_pa
 def test_repeated_ids_are_refused_unless_they_are_allowed(predict, tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("id,text\na,good\nb,film\na,awful\nc,\nb,film\nd,ok\n")
-    predict(path, "--id", "id").check_refused(
-        "2 ids in several rows: 'a', 'b';", "--allow-repeated"
-    )
+    predict(path, "--id", "id").check_refused("2 repeated ids: 'a', 'b';", "--allow-repeated")
     assert predict(path).code == 0
     out = tmp_path / "other"
     assert predict(path, "--id", "id", "--allow-repeated-ids", "--out", out).code == 0

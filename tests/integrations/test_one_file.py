@@ -92,7 +92,7 @@ def test_a_file_in_another_encoding_names_the_way_out(predict, tmp_path):
     path.write_bytes("text\ngood\ncaf\xe9 film\n".encode("cp1252"))
     predict(path, "--out", out).check_refused("1 of 2 rows have failed", "t.csv:3: ", "--encoding")
     parts, again = out.parent / ".s.csv.parts", (path, "--out", out, "--encoding", "cp1252")
-    predict(*again).check_refused("its encoding is", f"to start again, remove {parts}, or name")
+    predict(*again).check_refused("its encoding is", f"to start again, remove {parts}, or choose")
     shutil.rmtree(parts)
     assert predict(*again).code == 0
 
@@ -240,7 +240,7 @@ def test_terms_and_categories_have_columns(scored, vector_folder):
 @pytest.mark.parametrize("name", ["label", "polarity", "text", "screen_mentions", "negative"])
 def test_columns_with_the_names_of_those_that_are_written_are_left_out(scored, name):
     frame = FRAME.rename(columns={"stars": name}).assign(start=7)
-    message = f"with names of the scores: {name!r}, 'start'"
+    message = f"names of score columns: {name!r}, 'start'"
     with pytest.raises(UserWarning, match=message):
         scored("--about", "screen", frame=frame)
     with warnings.catch_warnings():

@@ -244,7 +244,7 @@ def test_what_cannot_be_drawn(given, message):
 
 def test_contributions_of_other_sentences_are_refused():
     one, two = predict(SENTENCE), predict("(4 Superb)")
-    with pytest.raises(InputError, match="2 predictions, found 1"):
+    with pytest.raises(InputError, match=r"expected 2 whys, .*found 1"):
         thinstack.render([one, two], whys=[[]])
 
 

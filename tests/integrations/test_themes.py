@@ -436,7 +436,7 @@ def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
     assert figures == thinstack.report(frame, model=model, themes=False).figures.counts
     for problem, texts, settings in (
         ("row 1: expected a list of texts, found 7", ["x", 7], {}),
-        ("expected a table with rows", [], {}),
+        ("expected a table with texts", [], {}),
         ("expected groups in the column 'shop'", TEXTS, {"by": "shop"}),
     ):
         with pytest.raises(InputError, match=problem):

@@ -196,11 +196,11 @@ def test_a_table_of_pairs_on_the_command_line(cli, trained, tmp_path):
     ("arguments", "problem"),
     [
         (["--input", "pairs.csv", "--text", "text_a"], "expected two different columns.*text_a"),
-        (["--input", "pairs.csv", *["--text", "text_b"] * 2], "found text_b, text_b; name the two"),
+        (["--input", "pairs.csv", *["--text", "text_b"] * 2], "found text_b, text_b; pass --text"),
         (["--input", "pairs.csv", "--text", "x", "--text", "text_b"], "expected the column 'x'"),
         (["--input", "pairs.csv", "--jobs", "2"], "--jobs: does not work with a table of pairs"),
         (["--input", "pairs.csv", "--json"], "--json: does not work with a table of pairs"),
-        (["--input", "pairs.csv", "--out", "rows"], "name ends in .csv or .jsonl"),
+        (["--input", "pairs.csv", "--out", "rows"], "expected a .csv or .jsonl file"),
         (["--input", "pairs.csv", "--out", "pairs.csv"], "would replace"),
         (["--input", "pairs.csv", "--out", "there.csv"], "already exists"),
         (["--pair", "a", "b", "--why"], "--why: does not work with --pair"),

@@ -191,7 +191,7 @@ def evaluate(
         raise InputError(f"{options.listed(refused)}: does not work with {kind}: remove it")
     if source == "gold" and (suite.suite is not None or of_table):
         raise InputError(
-            f"{suite.suite or file}: it contains no gold trees, only texts: choose another "
+            f"{suite.suite or file}: expected gold trees, found only texts: choose another "
             "source, such as --source auto"
         )
     for_texts: TreeSource = "auto" if source is None or source == "gold" else source
@@ -234,9 +234,9 @@ def _model_and_file(
     files = [] if suite else names[-1:]
     models = [*names[: len(names) - len(files)], *([] if named is None else [named])]
     if not (files or suite) or len(models) > 1:
-        what = "no file beside --suite" if suite else "a file"
+        what = "no file with --suite" if suite else "a file"
         raise typer.BadParameter(
-            f"expected {what}, and one model at most; found {escaped(' '.join(names)) or 'nothing'}"
+            f"expected {what} and at most one model, found {escaped(' '.join(names)) or 'nothing'}"
         )
     return (models or ["sentiment"])[0], (files or [""])[0]
 
@@ -248,10 +248,10 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
     for pair in (pair for pairs in relabel for pair in pairs.split(",")):
         name, equals, target = (part.strip() for part in pair.rpartition("="))
         if not (name and equals):
-            expected = "expected LABEL=CLASS, with commas between several"
+            expected = "expected LABEL=CLASS, separated by commas"
             raise InputError(f"--relabel: {expected}, found {pair!r:.60}")
         if classes.setdefault(name, target) != target:
-            raise InputError(f"--relabel: {name!r:.60} has two classes: remove one of them")
+            raise InputError(f"--relabel: {name!r:.60} has two classes: remove one")
     return classes
 
 

@@ -41,8 +41,8 @@ def export(
     suffix = file.suffix.lower()
     if suffix not in formats:
         raise InputError(
-            f"{file}: the name must end with {' or '.join(formats)}, which chooses the format: "
-            "rename the file"
+            f"{file}: expected a name that ends in {' or '.join(formats)}, which sets the "
+            "format: rename the file"
         )
     with needs_extra("export"):
         from thinstack.export.export_file import export_file

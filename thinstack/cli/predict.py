@@ -58,7 +58,7 @@ class DisplaySettings:
     html: Path | None = option("Write the results to this HTML file.")
     svg: Path | None = option("Draw the trees in this SVG file.")
     why: bool = option(
-        "Name the phrase that decides each label, and mark it in the tree. --json and --jsonl list "
+        "Print the phrase that decides each label and mark it in the tree. --json and --jsonl list "
         "how much every phrase contributes.",
         default=False,
     )
@@ -89,7 +89,7 @@ class DisplaySettings:
             left = [name for name in named if name in names]
             if left and (right := [name for name in named if name in others and name != left[0]]):
                 both = options.listed([left[0], *right])
-                raise InputError(f"{both}: do not go together: choose one of them")
+                raise InputError(f"{both}: cannot be combined: choose one")
         return next((kind for kind in _KINDS if kind in named), "drawn")
 
 

@@ -49,7 +49,7 @@ class CorpusSettings:
         "stops, run the same command again to resume."
     )
     text: list[str] | None = option(
-        "With --input: the text column. For a pair model, name two.  [default: text, or text_a "
+        "With --input: the text column. For a pair model, pass two.  [default: text, or text_a "
         "and text_b for pairs]"
     )
     id: str | None = option("With --input: the id column.  [default: the line number]")
@@ -98,7 +98,7 @@ class CorpusSettings:
             return () if self.keep == "none" else None
         if self.keep == "none":
             raise InputError(
-                "--columns names columns to write, but --keep none writes none: remove either"
+                "--columns selects columns to copy, but --keep none copies none: remove either"
             )
         return tuple(name.strip() for name in self.columns.split(","))
 
@@ -106,8 +106,8 @@ class CorpusSettings:
         """Raise InputError for options that require --input, and for a file passed as a text."""
         if misplaced := chosen(self):
             raise InputError(
-                f"{listed(misplaced)}: works only with --input, which names a file or folder to "
-                "score"
+                f"{listed(misplaced)}: works only with --input: add --input with the file or "
+                "folder to score"
             )
         if len(texts) == 1 and os.path.isfile(texts[0]):
             raise InputError(
@@ -163,7 +163,7 @@ def _request(
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
         raise InputError(
-            f"{listed(of_tables)}: works only with tables, but --paragraphs does not: remove either"
+            f"{listed(of_tables)}: works only with tables, --paragraphs with .txt: remove either"
         )
     if corpus.text is not None and len(corpus.text) > 1:
         raise InputError(
@@ -184,7 +184,7 @@ def _request(
     if one_file and settings.setdefault("format", one_file) != one_file:
         raise InputError(
             f"--out {out} is a {one_file} file, but --format is {corpus.format}: remove --format, "
-            "or name a folder"
+            "or pass a folder"
         )
     if corpus.bom and one_file != "csv":
         raise InputError("--bom requires a single CSV file: add --out FILE.csv, or remove --bom")
@@ -207,7 +207,7 @@ def _request(
     )
 
 
-ADVICE: Final = "name the two columns of texts with --text, given twice"
+ADVICE: Final = "pass --text twice, once per text column"
 
 
 def print_pair(predictor: "Predictor", pair: tuple[str, str], kind: Kind) -> None:
@@ -275,12 +275,10 @@ def _output(out: Path | None, used: Sequence[Used]) -> Iterator[TextIO]:
             yield sys.stdout
         return
     if out.suffix.lower() not in (".csv", ".jsonl"):
-        raise InputError(
-            f"--out {out}: expected a file of pairs, whose name ends in .csv or .jsonl"
-        )
+        raise InputError(f"--out {out}: expected a .csv or .jsonl file for the pairs: rename it")
     check_output(out, "--out", used)
     if out.exists():
-        raise InputError(f"{out}: already exists: name another file with --out, or remove it")
+        raise InputError(f"{out}: already exists: choose another file with --out, or remove it")
     with replacing(out) as path, path.open("w", encoding="utf-8", newline="") as stream:
         yield stream
 

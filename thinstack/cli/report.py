@@ -40,8 +40,7 @@ def report(
         "-m",
     ),
     themes: bool | None = option(
-        "Summarize what people complain about and praise.  [default: if the model vectors is "
-        "installed]",
+        "Summarize what people complain about and praise.  [default: on if 'vectors' is installed]",
         "--themes/--no-themes",
         show_default=False,
     ),

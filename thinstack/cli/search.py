@@ -56,7 +56,7 @@ def search(
     from thinstack.integrations.search.table_search import indexed_table
 
     table.output(index, "--index")
-    advice = "name the columns with --text and --by"
+    advice = "set the columns with --text and --by"
     with table.opened(advice=advice) as (rows, columns, tell):
         loaded = running.load(model)
         phrases, plan, (number, first) = indexed_table(rows, loaded, columns, tell, index)

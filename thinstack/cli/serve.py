@@ -24,7 +24,7 @@ def serve(
     ),
     open_page: bool = option("Open the page in your browser.", "--open/--no-open", default=True),
     table: Path | None = option(
-        "Label the texts of this table on the page, starting with the least certain. Press one key "
+        "Label this table's texts in the browser, starting with the least certain. Press one key "
         "per text."
     ),
     out: Path | None = option(
@@ -45,7 +45,7 @@ def serve(
 
     named = options.chosen(columns) + ["out"] * (out is not None)
     if table is None and named:
-        raise InputError(f"{options.listed(named)}: works only with --table, which names a table")
+        raise InputError(f"{options.listed(named)}: works only with --table: add a table")
     with PageServer(port) as server:
         server.predictor = running.load(model, **vars(view))
         server.predictor.view.need_labels("serve")

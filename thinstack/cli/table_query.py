@@ -67,7 +67,7 @@ def standard_input(input: Path) -> BinaryIO | None:
         return None
     if sys.stdin.isatty():
         raise InputError(
-            "- reads standard input, but that is a terminal: pipe texts into it, or name a file"
+            "- reads standard input, but that is a terminal: pipe texts into it, or pass a file"
         )
     return sys.stdin.buffer
 

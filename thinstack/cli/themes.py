@@ -65,7 +65,7 @@ def themes(
     page, table = query.output(html, "--html"), query.output(out, "--out", html)
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
     if threshold is not None and not names:
-        raise InputError("--threshold applies to named themes, and none is named: add --name")
+        raise InputError("--threshold works only with themes that you define: add --name")
     least = NAMED if threshold is None else threshold
     wanted = theme_options(names or None, ignore or (), side, most, quotes, least)
     settings = {"over": over, "dates": dates, "advice": ADVICE}

@@ -23,7 +23,7 @@ class TableSettings(TableFormat):
     """The options of a table, named like those of `TableOptions`."""
 
     text_column: list[str] | None = option(
-        "For a table: the text column. For pairs of sentences, name two.  [default: text, or "
+        "For a table: the text column. For pairs of sentences, pass two.  [default: text, or "
         "text_a and text_b]",
         "--text",
     )
@@ -143,11 +143,11 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
     """Raise InputError for other types of files, and for options of tables."""
     if file.suffix.lower() != ".toml":
         raise InputError(
-            f"{file}: expected the name of a table ({TABLES}) or of a recipe (.toml): rename the "
-            "file, name another, or specify the separator of a table with --sep"
+            f"{file}: expected a table ({TABLES}) or a recipe (.toml): rename the file, pass "
+            "another, or set a table's separator with --sep"
         )
     if options := listed(of_table):
         raise InputError(
             f"{options}: works only with tables ({TABLES}), but {file} is a recipe: "
-            "remove it, and set it in the recipe"
+            "remove it, and edit the recipe instead"
         )

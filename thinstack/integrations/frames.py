@@ -26,7 +26,7 @@ Frame = TypeVar("Frame")
 _ROWS: Final = 1 << 12
 """Number of texts per batch taken from a frame."""
 
-_ADVICE: Final = "name the column of the texts with text="
+_ADVICE: Final = "set the text column with text="
 
 
 def score_frame(
@@ -105,7 +105,7 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
     if isinstance(eager, nw.LazyFrame):
         raise InputError(
             f"{_EXPECTED}, found a {type(frame).__name__}, which has no rows in memory yet: "
-            "collect it first, such as frame.collect(); for Spark see "
+            "collect it first with frame.collect(); for Spark see "
             "thinstack.integrations.spark"
         )
     if isinstance(eager, nw.Series):
@@ -116,16 +116,16 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
     return eager
 
 
-_EXPECTED: Final = "expected a DataFrame of pandas or polars, or a Table of pyarrow"
+_EXPECTED: Final = "expected a pandas or polars DataFrame, or a pyarrow Table"
 
 
 def _instead_of(value: object) -> str:
     """Describe an object that is not a frame, and what to do."""
     what = f"found a {type(value).__name__}"
     if isinstance(value, Mapping):
-        return f"{what}: make a frame of it, such as pandas.DataFrame(d)"
+        return f"{what}: convert it to a frame, such as pandas.DataFrame(d)"
     if hasattr(value, "to_pylist") and hasattr(value, "schema"):  # a RecordBatch
-        return f"{what}: make a table of it, pyarrow.Table.from_batches([batch])"
+        return f"{what}: convert it with pyarrow.Table.from_batches([batch])"
     if isinstance(value, str | Path):
         return f"found {shown(value, 60)}: read the file, or run thinstack predict --input FILE"
     return f"{what}: to score texts without a frame, call model(texts)"
@@ -149,16 +149,15 @@ def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
     if odd := [
         name for name in names if "".join(name) != "".join(name).encode(errors="ignore").decode()
     ]:
-        raise InputError(f"expected a prefix in Unicode, found {shown(odd[0], 60)}: choose another")
+        raise InputError(f"{shown(odd[0], 60)} is not valid Unicode: choose another prefix")
     if taken := [name for name in names if name in there]:
         raise InputError(
-            f"the frame has a column {taken[0]!r} already, which would be lost: rename it or "
-            "leave it out, or choose a prefix for the new names, such as prefix='sst_'"
+            f"the frame's column {taken[0]!r} would be overwritten: rename or drop it, or "
+            "choose a prefix for the new columns, such as prefix='sst_'"
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(
-            f"a class of the model has the name of another new column, {twice[0]!r}: leave "
-            "scores out"
+            f"the model's class {twice[0]!r} has the name of another new column: omit scores"
         )
 
 

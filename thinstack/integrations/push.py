@@ -33,8 +33,8 @@ def push(
     if CASES_FILE in bundle.manifest.files:
         agreement = check_cases(bundle, isolated=isolated)
         if not agreement.holds:
-            far = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
-            raise BundleError(f"{bundle.path}: {far}: export it again; see `thinstack doctor`")
+            far = f"scores differ by {agreement.largest:.2g} from its reference cases"
+            raise BundleError(f"{bundle.path}: {far}: export it again; run `thinstack doctor`")
     files = [hub.CommitOperationAdd(*file) for file in pack(bundle).items()]
     with hub_errors(address):
         with suppress(hub.errors.HfHubHTTPError):  # it may not exist yet

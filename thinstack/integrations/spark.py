@@ -137,7 +137,7 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
         context = spark.sparkContext
     except AttributeError:  # a PySparkAttributeError
         raise InputError(
-            "expected a session with a SparkContext, found one of Spark Connect, which has no "
+            "expected a session with a SparkContext, found a Spark Connect session, which cannot "
             "broadcast: install the model on the executors and pass its name "
             "(docs/publishing-a-model.md)"
         ) from None

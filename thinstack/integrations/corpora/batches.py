@@ -27,7 +27,7 @@ DEFAULT_ID: Final = "id"
 MOST_ROWS: Final = 1 << 15
 """Maximum number of rows of an output batch."""
 
-_ADVICE = "name the columns with text= and id="
+_ADVICE = "set the columns with text= and id="
 
 
 def scored_schema(
@@ -43,8 +43,8 @@ def scored_schema(
     null. Raises MissingExtraError without pyarrow, and InputError for the name of a model.
     """
     if isinstance(labels, str):
-        problem = f"expected the labels of a model, found {shown(labels, 60)}"
-        raise InputError(f"labels: {problem}: pass those of thinstack.load(...).labels")
+        problem = f"expected a model's labels, found {shown(labels, 60)}"
+        raise InputError(f"labels: {problem}: pass thinstack.load(...).labels")
     return rows_schema(Layout(labels, output, vectors), problems=True)
 
 
@@ -83,7 +83,7 @@ def score_batches(
         model = Predictor(open_bundle(model), threads=1, isolated=isolated)
     elif isolated is not None:
         raise InputError(
-            "isolated is for the name or folder of a bundle: pass it to thinstack.load"
+            "isolated needs a bundle's name or folder: pass isolated to thinstack.load"
         )
     scorer = TextScorer(model, output, source, vectors=vectors)
     return _scored(batches, scorer, Columns(text, id))
@@ -97,9 +97,9 @@ def _check_batches(batches: object) -> None:
         text = isinstance(batches, str | bytes | Path | None)
         kind = shown(batches, 60) if text else f"a {type(batches).__name__}"
         raise InputError(
-            f"expected record batches of pyarrow, found {kind}: pass "
-            "table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes, put a "
-            "single batch in a list, or score a file with `thinstack predict --input FILE`"
+            f"expected pyarrow record batches, found {kind}: pass "
+            "pyarrow.Table.from_pandas(frame).to_batches(), put a single batch in a list, "
+            "or score a file with `thinstack predict --input FILE`"
         )
 
 
@@ -112,7 +112,7 @@ def _scored(
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
             problem = f"found a {type(batch).__name__}; for a table, pass table.to_batches()"
-            raise InputError(f"expected record batches of pyarrow, {problem}")
+            raise InputError(f"expected pyarrow record batches, {problem}")
         # In parts, so that an Arrow batch is not converted to Python all at once.
         for first in range(0, batch.num_rows, BATCH_ROWS):
             part = batch.slice(first, BATCH_ROWS)

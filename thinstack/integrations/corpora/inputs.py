@@ -28,7 +28,7 @@ SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
 """File extensions that can be scored, in upper or lower case, optionally followed by that of a
 compressed file."""
 
-_ADVICE = "name the columns with --text and --id"
+_ADVICE = "set the columns with --text and --id"
 _ID: Final = "id"
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
 
@@ -203,17 +203,17 @@ def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) 
     has named."""
     suffix, problem = _suffix(file), ""
     if re.search("[\ud800-\udfff]", name):  # how Python represents bytes that are not UTF-8
-        problem = f"expected a name in UTF-8, found {name!r:.80}: rename it"
+        problem = f"expected a UTF-8 name, found {name!r:.80}: rename it"
     elif suffix not in SUFFIXES and not corpus.separated:
         problem = (
-            f"expected a file of texts, whose name ends in {', '.join(SUFFIXES)}; found {name!r}: "
-            "rename it, or move it away; if it is a table, specify its separator with --sep"
+            f"expected a name that ends in {', '.join(SUFFIXES)}; found {name!r}: rename "
+            "the file, or move it away; if it is a table, set its separator with --sep"
         )
     elif columns and (suffix == ".spacy" or (suffix == ".txt" and not corpus.separated)):
-        problem = f"a {suffix} file has no columns: leave --text, --id and --columns out"
+        problem = f"a {suffix} file has no columns: remove --text, --id and --columns"
         problem += "; if it is a table, add --sep tab" if suffix == ".txt" else ""
     elif corpus.paragraphs and suffix != ".txt":
-        problem = "--paragraphs works only with .txt files: leave it out"
+        problem = "--paragraphs works only with .txt files: remove it"
     if problem:
         raise InputError(f"{file}: {problem}")
 
@@ -225,7 +225,7 @@ def _is_file(path: Path) -> bool:
     if path.is_symlink() and (path.is_dir() or not path.exists()):
         raise InputError(
             f"{path}: expected a file, found a link to {path.readlink()}, which is not a "
-            "file: fix the link, or score that folder separately"
+            "file: fix the link, or score its target separately"
         )
     return not path.is_dir() and file_path(path).is_file()
 

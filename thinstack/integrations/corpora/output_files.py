@@ -43,7 +43,7 @@ class OutFolder(NamedTuple):
         if strangers and MANIFEST not in there:
             raise InputError(
                 f"{self.path}: expected an empty folder or a folder of scored rows, found "
-                f"{min(strangers)!r} and no {MANIFEST}; name another folder with --out"
+                f"{min(strangers)!r} and no {MANIFEST}; choose another folder with --out"
             )
 
     @contextmanager
@@ -155,7 +155,7 @@ def _new(file: Path) -> Iterator[Path]:
 
 def _is_there(file: Path) -> InputError:
     return InputError(
-        f"{file}: already exists: name another file with --out, or remove this one first"
+        f"{file}: already exists: choose another file with --out, or remove this one first"
     )
 
 

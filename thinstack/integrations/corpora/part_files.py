@@ -36,7 +36,7 @@ def check_format(format: PartFormat, layout: Layout) -> None:
     if layout.vectors and format != "parquet":
         raise InputError(
             f"--vectors needs parquet, because {format} cannot hold vectors: add --format "
-            "parquet, or name a file such as --out scored.parquet"
+            "parquet, or pass a file such as --out scored.parquet"
         )
     if format == "parquet":
         with needs_extra("data", "pyarrow"):

@@ -133,9 +133,9 @@ class _Run:
         if before is None:
             manifest.write(folder.path)
         elif difference := before.difference(manifest):
-            advice = "name another folder with --out"
+            advice = "choose another folder with --out"
             if request.file:
-                advice = f"to start again, remove {folder.path}, or name another file with --out"
+                advice = f"to start again, remove {folder.path}, or choose another file with --out"
             raise InputError(f"{folder.path}: contains rows of another run: {difference}; {advice}")
         self.manifest = before or manifest
 
@@ -206,12 +206,12 @@ class _Run:
             raise changed(str(error)) from None
         self._check_files(corpus)
         if model != self.manifest.model:
-            raise changed("the model is another bundle")
+            raise changed("the model is a different bundle")
         lost = sorted({*range(len(shards))} - folder.done())
         if lost or last.done != self.manifest.rows:
             raise StoppedError(
                 f"expected all {self.manifest.rows:,} rows of the input in {folder.path}, found "
-                f"{last.done:,}; lost shards: {lost!r:.80}. Name another folder with --out and "
+                f"{last.done:,}; lost shards: {lost!r:.80}. Choose another folder with --out and "
                 "start again"
             )
         finished = {"scored": last.done - last.failed, "failed": last.failed}
@@ -231,12 +231,12 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
     there = corpus.table_columns()
     columns = [name for name in there if name not in settings.reads.wanted]
     if request.keep is not None:
-        check_columns(", ".join(corpus.files), there, request.keep, "name others with --columns")
+        check_columns(", ".join(corpus.files), there, request.keep, "set others with --columns")
         columns = [*dict.fromkeys(request.keep)]
     if taken := [name for name in columns if name in written]:
-        problem = f"the input has columns with names of the scores: {', '.join(map(repr, taken))}"
+        problem = f"input columns have the names of score columns: {', '.join(map(repr, taken))}"
         if request.keep is not None:
-            raise InputError(f"{problem}. Rename them, or leave them out of --columns")
+            raise InputError(f"{problem}. Rename them, or remove them from --columns")
         problem += ". They are not copied; rename them to keep them"
         warnings.warn(problem, stacklevel=outside())
     columns = [name for name in columns if name not in written]

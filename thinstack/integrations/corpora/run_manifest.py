@@ -125,7 +125,7 @@ def read_run_manifest(folder: Path) -> RunManifest | None:
     except ValidationError as error:
         raise InputError(
             f"{folder / MANIFEST}: expected the manifest of scored rows, found another file "
-            f"({problems(error, most=1)}); name another folder with --out"
+            f"({problems(error, most=1)}); choose another folder with --out"
         ) from None
 
 
@@ -167,7 +167,7 @@ def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> tupl
         total += len(shard.rows)
         tell(total)
     if not sizes:
-        raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
+        raise InputError(f"{', '.join(corpus.files):.200}: expected rows with texts, found none")
     if watched:
         _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
     return tuple(sizes)
@@ -185,8 +185,8 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     ids = dict.fromkeys(row.id for row in corpus.rows() if row.id and _hash(row.id) in twice)
     listed = ", ".join(map(repr, [*ids][:_LISTED])) + (", ..." if len(ids) > _LISTED else "")
     raise InputError(
-        f"expected a different id for each row in the column {corpus.columns.id!r}, found "
-        f"{len(twice):,} ids in several rows: {listed}; name another column with --id, or "
+        f"expected unique ids in the column {corpus.columns.id!r}, found {len(twice):,} "
+        f"repeated ids: {listed}; choose another column with --id, or "
         "score all rows with --allow-repeated-ids"
     )
 
@@ -216,7 +216,7 @@ def changed(how: str) -> StoppedError:
     """Create the error for an input or a model that has changed."""
     return StoppedError(
         f"the input or the model has changed since the run began: {how}. The rows written so "
-        "far belong to the old input, and the run stays unfinished: name another folder with "
+        "far belong to the old input, and the run stays unfinished: choose another folder with "
         "--out and start again, or restore the old input and model and run the same command "
         "again; if another program writes to the input, score a copy"
     )

@@ -58,12 +58,12 @@ class TextScorer:
     ):
         predictor.check_reads_texts()
         if about and output != "documents":
-            raise InputError("terms need rows of documents: choose --output documents")
+            raise InputError("terms need document rows: choose --output documents")
         terms = term_columns(about, predictor)
         if not vectors:
             predictor.view.need_labels("scored rows")
         elif output == "aspects":
-            raise InputError("rows of aspects have no vectors: choose --output phrases")
+            raise InputError("aspect rows have no vectors: choose --output phrases")
         else:
             need_vectors(predictor, "vectors")
         if output == "phrases" and not predictor.phrases:

@@ -44,7 +44,7 @@ class ModelSource:
         except (ThinstackError, OSError) as error:
             raise changed(str(error)) if self.digest else error from None
         if self.digest not in ("", bundle.manifest.digest):
-            raise changed(f"{bundle.path} holds another bundle")
+            raise changed(f"{bundle.path} contains a different bundle")
         view = settings.model_dump(include={"classes", "abstain", "max_words", "aggregation"})
         how = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
         return TextScorer(
@@ -88,7 +88,7 @@ def _check_complete(rows: int, scored: Rows, problems: Collection[int]) -> None:
     texts = np.unique(scored["text"]).tolist()
     if sorted([*texts, *problems]) != list(range(rows)):
         raise StoppedError(
-            f"expected scores or an error of each of {rows:,} rows, found scores of "
+            f"expected scores or an error for each of {rows:,} rows, found scores for "
             f"{len(texts):,} and {len(problems):,} errors; please report this"
         )
 

@@ -60,8 +60,8 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     """
     if options.dates is not None and options.over is None:
         raise InputError(
-            f"--dates {options.dates} is the format of a column of dates, but none is named: name "
-            "it with --over (in Python over=)"
+            f"--dates {options.dates} is a date format, but no date column is set: add "
+            "--over (in Python over=)"
         )
     check_format(options.dates)
     rows, texts, ungrouped, rated = 0, 0, 0, False
@@ -82,12 +82,12 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
         if rows % 10_000 == 0:
             tell(Progress(rows))
     if not rows:
-        raise InputError("expected a table with rows of texts, found no row")
+        raise InputError("expected a table with texts, found no rows")
     if options.by is not None and not groups.most:
         first = f"; the first: {faults['group'][0].reason}" if faults["group"] else ""
         raise InputError(
             f"expected groups in the column {shown(column_name(options.by))}, found no value in "
-            f"any row{first}. Name another column with --by (in Python by=)"
+            f"any row{first}. Choose another column with --by (in Python by=)"
         )
     if options.over is not None and not days:
         raise InputError(_no_dates(options, faults["date"]))
@@ -95,7 +95,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
         first = f"; the first: {faults['stars'][0].reason}" if faults["stars"] else ""
         raise InputError(
             f"expected numbers from 1 to 5 in the column {shown(column_name(options.stars))}, "
-            f"found none{first}. Name another column with --stars (in Python stars=)"
+            f"found none{first}. Choose another column with --stars (in Python stars=)"
         )
     names = groups.largest()
     others, uncounted, calendar = groups.most - len(names), groups.lost > 0, Calendar.of(days)
@@ -114,15 +114,15 @@ def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Itera
     if digest.digest() != plan.digest:
         raise StoppedError(
             "the table changed while it was read, so nothing was written. Run the command "
-            "again; if another program writes to the table, name a copy"
+            "again; if another program writes to the table, use a copy"
         )
 
 
 def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
     usual = "such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
-    expected = f"of the format {options.dates!r}" if options.dates else usual
+    expected = f"in the format {options.dates!r}" if options.dates else usual
     start = f"expected dates {expected} in the column {shown(column_name(options.over))}, found "
-    other = "Name another column with --over (in Python over=)"
+    other = "Choose another column with --over (in Python over=)"
     if not faults:
         return f"{start}no value in any row. {other}"
     formats = fitting_formats([fault.cell for fault in faults], options.dates)
@@ -130,7 +130,7 @@ def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
     fitting = f": {' or '.join(written)}" if formats else " with --dates"
     remedy = f"{other}, or specify the date format{fitting} (in Python dates=)"
     if formats == [None]:
-        remedy = "Leave --dates (in Python dates=) out"
+        remedy = "Remove --dates (in Python dates=)"
     return f"{start}none from 1900 to 2100; the first cell is {faults[0].reason}. {remedy}"
 
 

@@ -67,7 +67,7 @@ def nothing_read(unread: Sequence[Unread], rows: int) -> NothingReadError:
     first = next((reason for part in unread for _, reason in part.examples), "")
     first = f"; the first: {first}" if first else ""
     return NothingReadError(
-        f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the "
+        f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Set the "
         "text column with --text (in Python text=)"
     )
 
@@ -101,7 +101,7 @@ class Reader:
         view.need_labels("report")
         if view.polarity is None:
             raise InputError(
-                "expected a sentiment model, whose classes are negative and positive, "
+                "expected a sentiment model with the classes negative and positive, "
                 f"found the classes {', '.join(view.labels):.80}: choose another with --model "
                 "(in Python model=), such as sentiment"
             )

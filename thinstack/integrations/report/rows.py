@@ -25,9 +25,9 @@ REASONS: Final[dict[Kind, str]] = {
     "empty": "have no text",
     "language": "may not be in English",
     "failed": "could not be scored",
-    "group": "have no value in the column of groups",
-    "date": "have no date that can be read",
-    "stars": "have no number of stars from 1 to 5",
+    "group": "have no value in the group column",
+    "date": "have no readable date",
+    "stars": "have no rating from 1 to 5 stars",
 }
 """Message for a number of rows, by kind."""
 
@@ -62,7 +62,7 @@ class ReportOptions(NamedTuple):
     min_mentions: int = 5
     stars: Any = None
     finder: str = ""
-    advice: str = "name the columns with --text, --by, --over and --stars (in Python text= ...)"
+    advice: str = "set the columns with --text, --by, --over and --stars (in Python text= ...)"
 
     @property
     def parts(self) -> dict[Kind, Any]:
@@ -193,8 +193,7 @@ def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> N
     may be terms or phrases."""
     if _SCORED.issubset(columns):
         raise InputError(
-            f"{source}: contains rows that thinstack has scored, not the texts. Name the table "
-            "that was scored"
+            f"{source}: contains scores from thinstack, not texts. Pass the table that was scored"
         )
     wanted = [options.text, *options.parts.values()]
     check_columns(source, columns, wanted, options.advice)
@@ -227,7 +226,7 @@ def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
     for kind, cell in zip(kinds, row.cells, strict=True):
         parts[kind] = _part(kind, cell, dates)
         if parts[kind] is None and is_missing_cell(cell):
-            faults.append(Fault(kind, "there is none"))
+            faults.append(Fault(kind, "empty"))
         elif parts[kind] is None:
             faults.append(Fault(kind, reason := shown(cell, 60), cell_of_date(cell) or reason))
     group, day, stars = parts.get("group"), parts.get("date"), parts.get("stars")

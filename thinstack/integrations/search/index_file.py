@@ -17,7 +17,7 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import DataError
 from thinstack.integrations.search.phrase_table import NUMBERS, PhraseTable
 
-_AGAIN: Final = "name another file, or remove it and build the index again from the texts"
+_AGAIN: Final = "choose another file, or remove it and build the index again from the texts"
 _DAMAGED: Final = f"not an index, or it was changed or cut off after it was saved; {_AGAIN}"
 _TYPES: Final = {"vectors": "<f2"} | {
     name: np.dtype(kind).newbyteorder("<").str for name, kind in NUMBERS.items()
@@ -102,7 +102,7 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
             return members
     except OSError as error:
         problem = f"cannot be read: {why_unreadable(place, error)}"
-        raise DataError(f"{place}: {problem}; name an index that was saved") from None
+        raise DataError(f"{place}: {problem}; pass a saved index") from None
     except Exception:  # zipfile and numpy raise many types for damaged files
         raise DataError(f"{place}: {_DAMAGED}") from None
 

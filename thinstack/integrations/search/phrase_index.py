@@ -127,7 +127,7 @@ class PhraseIndex:
             for text, id in pairs:
                 if text is _END or id is _END:
                     few = "more" if text is _END else "fewer"
-                    raise InputError(f"ids: expected one for each text, found {few}")
+                    raise InputError(f"ids: expected one per text, found {few}")
                 waiting.append(_json(id))
                 yield "" if is_missing_cell(text) else text  # type: ignore[misc]  # or no text
 
@@ -176,12 +176,12 @@ class PhraseIndex:
         if side is not None and self.model.view.polarity is None:
             raise InputError(
                 "side: works only with a sentiment model, and this one has no negative and "
-                "positive phrases: leave it out"
+                "positive phrases: remove it"
             )
         choice: object = where
         if choice is not None and not callable(choice):
-            problem = f"expected a function of the id of a text, found {shown(choice)}"
-            raise InputError(f"where: {problem}: leave it out for all texts")
+            problem = f"expected a function of a text's id, found {shown(choice)}"
+            raise InputError(f"where: {problem}: omit it to search all texts")
         hits = self._hits(self._query(query, sign=sign), side, least, where, exact)
         return list(islice(hits, top))
 
@@ -297,4 +297,4 @@ def _json(id: object) -> str:
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass
     problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
-    raise InputError(f"{problem}: pass its number or its text")
+    raise InputError(f"{problem}: pass a number or a string")

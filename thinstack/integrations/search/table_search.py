@@ -43,8 +43,8 @@ def indexed_table(
             first = next((_reason(row) for row in bad), "texts without words")
             return loaded, plan, (count, first)
         if not header.source.startswith(f"{header.digest} "):
-            problem = "an index that PhraseIndex.save wrote, which this table would replace"
-            raise InputError(f"{path}: {problem}; name another file")
+            problem = "this is an index from PhraseIndex.save and would be overwritten"
+            raise InputError(f"{path}: {problem}; choose another file")
     groups = {likeness(name): name for name in plan.groups}
     left_out, doubted = list[str](), list[str]()
     with warnings.catch_warnings():

@@ -80,7 +80,7 @@ class Labelling:
         if not 2 <= len(self.labels) <= MOST_LABELS:
             raise InputError(
                 f"{table.path}: expected 2 to {MOST_LABELS} labels in the column {label!r}, "
-                f"found {len(self.labels):,}: name the label column with --label"
+                f"found {len(self.labels):,}: set the label column with --label"
             )
 
     def describe(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Labelling:
         if table.columns != self._columns:
             raise DataError(
                 f"{self.out}: expected the columns {' and '.join(map(repr, self._columns))}, found "
-                f"{', '.join(map(repr, table.columns))}. Name another file with --out"
+                f"{', '.join(map(repr, table.columns))}. Choose another file with --out"
             )
         with self.out.open("rb+") as file:
             file.seek(-1, os.SEEK_END)

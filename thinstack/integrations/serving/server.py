@@ -254,7 +254,7 @@ def _json(data: Any) -> bytes:
 def _row(labelling: Labelling, data: Any) -> dict[str, Any]:
     """Return a text to label, after saving the label that `data` contains for it, if any."""
     if not isinstance(data, dict):
-        raise InputError('expected {"place": 0} as JSON, and "label": "..." to save a label')
+        raise InputError('expected JSON: {"place": 0}, plus "label": "..." to save a label')
     if "label" in data:
         labelling.save(data.get("place"), data["label"])
     return labelling.row(data.get("place"))

@@ -46,12 +46,10 @@ def render(
     """
     if style not in get_args(Style):
         styles = ", ".join(map(repr, get_args(Style)))
-        raise InputError(f"expected a style among {styles}, found {style!r}")
+        raise InputError(f"style: expected one of {styles}, found {style!r}")
     predictions = predictions_of(x)
     if whys and len(whys) != len(predictions):
-        raise InputError(
-            f"expected whys of {len(predictions)} predictions, found {len(whys)}: pass one for each"
-        )
+        raise InputError(f"expected {len(predictions)} whys, one per prediction; found {len(whys)}")
     return Markup(svg(predictions, whys=whys) if style == "tree" else heat(predictions))
 
 

@@ -65,7 +65,7 @@ def theme_options(
             _need_texts(f"names, {shown(name, 40)}", examples)
             if not examples:
                 problem = f"expected examples of the theme {shown(name, 40)}, found none"
-                raise InputError(f"names: {problem}: name it by phrases, such as 'late flight'")
+                raise InputError(f"names: {problem}: add phrases, such as 'late flight'")
     words = " ".join(ignore).lower().replace(",", " ").split()
     return ThemeOptions(
         names, frozenset(words), _SIDES[side], int(most), int(quotes), float(threshold)

@@ -32,7 +32,7 @@ from thinstack.runtime.vectors import LOAD, need_vectors
 SAMPLE: Final = 5_000
 """Approximate number of rows in which themes are found, an even subsample of more."""
 
-ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+ADVICE: Final = "set the columns with --text, --by and --over (in Python text=, by=, over=)"
 """Advice in the error for a missing column."""
 
 _GOLDEN: Final = (5**0.5 - 1) / 2
@@ -140,8 +140,8 @@ def check_model(model: Predictor) -> None:
     need_vectors(model, "themes")
     if model.view.polarity is None:
         raise InputError(
-            "themes: expected a sentiment model with vectors, whose classes are negative "
-            f"and positive, found another: load {LOAD}"
+            "themes: expected a sentiment model with vectors and the classes negative "
+            f"and positive: load {LOAD}"
         )
 
 

@@ -223,7 +223,7 @@ class Themes:
         `share_high` and `quote`. Raises InputError if none of these is installed."""
         backend: Any = self.backend or next(filter(find_spec, _BACKENDS), None)
         if backend is None:
-            raise InputError("to_frame: no library of frames is installed: pip install pandas")
+            raise InputError("to_frame needs a dataframe library: pip install pandas")
         columns: dict[str, list[Any]] = {
             "side": [theme.side for theme in self.themes],
             "theme": [theme.title for theme in self.themes],
