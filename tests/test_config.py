@@ -169,7 +169,7 @@ def test_all_problems_are_told_at_once():
         ('name = "small"', "name = small", "not a readable TOML recipe: Invalid value .*line 2"),
         ("[training]", "[training", "not a readable TOML recipe: .*line 20"),
         ('name = "small"', 'name = "../small"', "name: String should match pattern"),
-        ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
+        ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*must differ, found \[3, 1, 3\]"),
         ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), how .* \(dev_size\)"),

@@ -101,7 +101,7 @@ def test_a_recipe_or_a_file_that_cannot_be_used(folder, refusal, name, old, new,
 
 def test_wrong_seeds(refusal):
     repeated = refusal("--seed", "1", "--seed", "2", "--seed", "1")
-    assert "error: seeds must differ, got [1, 2, 1]" in repeated
+    assert "error: seeds must differ, found [1, 2, 1]" in repeated
     assert "Invalid value for '--seed'" in refusal("--seed", "-1")
 
 

@@ -120,7 +120,7 @@ LOST = {"guide": "aspects", "tables": ["nosuch.jsonl"]}
 @pytest.mark.parametrize(
     ("sections", "error", "problem"),
     [
-        ({"task": {"guide": "other"}}, ConfigError, "task.guide, or else .* such as sentiment$"),
+        ({"task": {"guide": "other"}}, ConfigError, "task.guide, or .* such as sentiment$"),
         ({"task": {"guide": "unparsed"}}, ConfigError, "task.guide.* scores the sentiment of phr"),
         ({"task": {"guide": "nosuch"}}, BundleError, "nosuch: no such folder"),
         ({"train": "none.jsonl"}, DataError, r"^none.jsonl: expected rows with start, end and lab"),

@@ -92,5 +92,5 @@ def test_trained_and_run_without_its_package(tmp_path, package, task, head):
     ("task", "head"), [("entailment", "rated.v1"), ("relatedness", "apart.v1")]
 )
 def test_a_head_that_learns_something_else_is_refused(tmp_path, package, task, head):
-    with pytest.raises(ConfigError, match=rf"needs a head whose attribute rates .*{head} is"):
+    with pytest.raises(ConfigError, match=rf"needs a head with rates = .*{head} has"):
         train(recipe(tmp_path, task, head), tmp_path, tmp_path / "out")

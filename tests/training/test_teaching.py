@@ -375,7 +375,7 @@ def test_recipes_that_are_refused(lessons, settings, named):
     [
         (recipe_of(model=LSTM_HEAD), ConfigError, SOFT.format("a teacher")),
         (tiny_recipe.recipe(**ROOTS), ConfigError, SOFT.format("root_weight")),
-        (tiny_recipe.recipe(**WEIGHED), ConfigError, SOFT.format("weights of lessons")),
+        (tiny_recipe.recipe(**WEIGHED), ConfigError, SOFT.format("lesson weights")),
         (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
         (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, r"gone\.txt"),
         (THREE_CLASSES, ConfigError, "so-so"),

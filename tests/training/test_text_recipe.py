@@ -116,7 +116,7 @@ def test_a_name_is_made_fit(tmp_path):
 
 def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path):
     bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
-    with pytest.raises(ConfigError, match="found one of constituency trees"):
+    with pytest.raises(ConfigError, match="found constituency trees"):
         made(init=str(bundle))
     with pytest.raises(UnknownNameError, match="sentiment"):
         made(init="stt")

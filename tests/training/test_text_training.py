@@ -137,9 +137,9 @@ def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder):
     ("model", "init", "problem"),
     [
         ({"cell": {"name": "nary_lstm.v1", "hidden_size": 6}}, {}, "shape"),
-        ({"cell": {"name": "s_lstm.v1", "hidden_size": 5}}, {}, "encoder of .* they differ in"),
+        ({"cell": {"name": "s_lstm.v1", "hidden_size": 5}}, {}, "encoder of .*they differ in"),
         ({"embedding": {"kind": "words", "size": 4}}, {}, "embedding.kind = 'wordpieces'"),
-        ({}, {"parts": ["encoder", "parser"]}, "name it too"),
+        ({}, {"parts": ["encoder", "parser"]}, "add it"),
         ({}, {"parts": ["embedding", "encoder"]}, "cannot train a parser"),
     ],
 )

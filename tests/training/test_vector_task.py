@@ -108,7 +108,7 @@ def test_the_pooling_of_a_teacher_is_stated_or_asked_for(data, tmp_path):
     (tmp_path / "stated/1_Pooling/config.json").write_text('{"pooling_mode_')
     with pytest.raises(ConfigError, match="does not specify how to pool"):
         StringEncoder("stated", tmp_path, None)
-    with pytest.raises(DataError, match=r"sentence encoder of transformers in .*absent"):
+    with pytest.raises(DataError, match=r"transformers sentence encoder in .*absent"):
         StringEncoder("absent", tmp_path, "mean")
 
 
@@ -250,7 +250,7 @@ def test_a_model_may_give_vectors_alone(data, tmp_path):
     ("model", "task", "problem"),
     [
         ({"cell": {"name": "nary_lstm.v1", "hidden_size": 6}}, {}, "the cell mean_beside"),
-        ({"vectors": None}, {}, "a head of vectors"),
+        ({"vectors": None}, {}, "a vector head"),
         ({"parser": None, "aggregation": "mean"}, {}, "add a parser"),
         ({"labels": ["bad", "good"]}, {}, "expected the classes of model.labels"),
         ({}, {"text_column": "review"}, "review"),

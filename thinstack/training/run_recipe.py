@@ -53,7 +53,7 @@ def run_recipe(
     other data, and MissingExtraError without onnxruntime.
     """
     if len(set(seeds)) != len(seeds):
-        raise ConfigError(f"seeds must differ, got {list(seeds)}; name each once")
+        raise ConfigError(f"seeds must differ, found {list(seeds)}; list each once")
     import_onnxruntime()  # The bundle is run at the end: better to fail before training.
     if threads is not None:
         torch.set_num_threads(threads)
@@ -148,7 +148,7 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
                 f"{out} contains the run of another recipe, or "
-                f"{cause if changed else 'another version of this one'}; name another folder"
+                f"{cause if changed else 'another version of this one'}; choose another folder"
             )
     _write_json(note, work)
 

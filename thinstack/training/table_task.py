@@ -74,7 +74,7 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
         columns = pair if "text" not in names and names.intersection(pair) else ("text",)
     kind: type[TableTask] = manager().find("task", _task_of(table, columns, options)).plugin
     if options.span_group is not None and "span_group" not in kind.model_fields:
-        raise InputError("--span-group: works only with --task spans; leave one of them out")
+        raise InputError("--span-group: works only with --task spans; use both or neither")
     said = vars(options) | {"text_column": columns[0], "pair_columns": columns, "format": TABLE}
     fields = {
         name: said[name]
@@ -95,7 +95,7 @@ def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str
     """Return the name of the task for a table with these text columns."""
     if len(columns) > 2:
         raise InputError(
-            f"--text: expected one, or two for pairs, found {len(columns)}; leave some out"
+            f"--text: expected one column, or two for pairs, found {len(columns)}; drop some"
         )
     if len(columns) == 2:
         there, others = "pairs", {"--task": options.task, "--span-group": options.span_group}
@@ -117,7 +117,7 @@ def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str
         both = "both" if label else ", ".join(map(repr, names))
         raise DataError(
             f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of "
-            f"pairs, found {both}; name the target column with --label or --score"
+            f"pairs, found {both}; set the target column with --label or --score"
         )
     return "relatedness.v1" if score else "entailment.v1"
 
@@ -128,7 +128,7 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
     names = {name.strip().lower(): name for name in columns}
     if {"start", "end"} <= {*names}:
         raise InputError(
-            f"{source}: its columns {names['start']!r} and {names['end']!r} may mark the "
+            f"{source}: the columns {names['start']!r} and {names['end']!r} may mark the "
             "phrase that each row labels; choose what to train (in Python task=): --task "
             "spans for the labels of phrases; --task aspects for opinions about terms; or "
             "--task texts for the labels of whole texts"

@@ -179,8 +179,8 @@ def _model(
     else:
         config = start.config
         if config.trees != "binary":
-            problem = f"found one of {config.trees} trees; name another bundle, or none"
-            raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
+            problem = f"found {config.trees} trees; choose another bundle, or none"
+            raise ConfigError(f"{init}: expected a binary-tree bundle to start from, {problem}")
         # A text of a table is the mean of its sentences.
         excluded = {"schema_version", "class_sets", "class_weights", "aggregation"}
         excluded |= set() if "pairs" in task.heads else {"vectors"}  # which would not be trained

@@ -32,7 +32,7 @@ from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import table_recipe
 
 RECIPE = "recipe.toml"
-ADVICE = "name the columns with text= and label="
+ADVICE = "set the columns with text= and label="
 
 _FIRST = """Written by `thinstack train {file}`. To change settings, edit this file and run:
 
@@ -83,8 +83,8 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
     if not same and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
             f"{note}: expected the recipe of this table and these options, found another or "
-            f"an edited one; to run that, thinstack train {note} --data {folder} --out "
-            "ANOTHER; or name another folder"
+            f"an edited one; to run it, use thinstack train {note} --data {folder} --out "
+            "ANOTHER, or choose another folder"
         )
     write_atomically(note, text)
 

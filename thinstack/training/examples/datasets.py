@@ -145,7 +145,7 @@ def _treebank(
         if not one.trees:
             name = one.lesson.name if one.lesson else one.source
             raise ConfigError(
-                f"lessons: expected trees of {name}, found none; raise its share, or leave it out"
+                f"lessons: expected trees of {name}, found none; raise its share, or drop it"
             )
     return treebank
 
@@ -187,12 +187,12 @@ def read_items(recipe: Recipe, data: Path | Inputs) -> Split:
         raise DataError(
             f"{path}: expected at least two different {task.items} of some "
             "class, so that one can be set aside for development; add more, or a development "
-            "file (dev), and check that the columns of texts and labels are not swapped"
+            "file (dev), and check that the text and label columns are not swapped"
         )
     if not train:
         aside = len(dev if files.dev is None else held)
         raise DataError(
-            f"{path}: all examples ({aside}) would be set aside, expected some "
+            f"{path}: all examples ({aside}) would be set aside, leaving none "
             "to train on; add more, or set fewer aside"
         )
     task.check_items(recipe, train)

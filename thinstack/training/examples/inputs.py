@@ -111,6 +111,6 @@ def _digest(source: Path | FileContent) -> str:
         return hashlib.sha256(lines.encode()).hexdigest()
     except OSError as error:
         raise DataError(
-            f"{path}: cannot be read: {why_unreadable(path, error)}; name the folder of the "
-            "data with --data"
+            f"{path}: cannot be read: {why_unreadable(path, error)}; set the data "
+            "folder with --data"
         ) from None

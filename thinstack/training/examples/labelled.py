@@ -125,8 +125,8 @@ def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) 
     """Return words and trees for a model of `config.trees`. Raises TreeError for other trees."""
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
-            "expected a dependency tree, found nodes without a word; name a file of dependency "
-            "trees, such as one in CoNLL-U"
+            "expected a dependency tree, found nodes without a word; pass a file of dependency "
+            "trees, such as CoNLL-U"
         )
     if config.trees == "binary":
         forest = Forest.of_binary(trees)

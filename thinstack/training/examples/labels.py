@@ -26,19 +26,19 @@ _SEVERAL: Final = re.compile(r"[|;#]|^\[")
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
     """Return the distinct classes, in the order of `ordered`. Raises DataError, which names the
     `source`, if the user must confirm that they are classes."""
-    counts, advice = Counter(labels), "name all classes (--labels A,B,C)"
+    counts, advice = Counter(labels), "list all classes (--labels A,B,C)"
     first = next(iter(counts), "")
     if len(counts) > MAX_CLASSES:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
             f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...), as in "
-            "a column of texts or numbers; name the label column (--label)"
+            "a column of texts or numbers; set the label column (--label)"
         )
     if len(counts) > _FEW and are_numbers([*counts]) and _are_measured(counts):
         raise DataError(
             f"{source}: {len(counts)} different numbers, such as {first!r:.20}, "
             "look like measurements, which cannot be classes. Round them to a few steps, such "
-            "as 1 to 5, or name another label column (--label)"
+            "as 1 to 5, or choose another label column (--label)"
         )
     if len(counts) < 2:
         few_rows = f"only the class {first!r}" if counts else "no row"
@@ -105,8 +105,8 @@ def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
     least, *others = map(_number, labels)
     if least is None or others != [least + step for step in range(1, len(labels))]:
         raise ConfigError(
-            "model.labels: expected the whole numbers that the scores of the table go over, one by "
-            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
+            "model.labels: expected every whole number on the scale of the scores "
+            f"(such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
         )
     score = _number(text)
     if score is None or not 0 <= score - least <= len(others):
@@ -130,15 +130,15 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
         if _number(text.replace(",", ".")) != _number(text):
             odd += " (write 1.5, not 1,5)"
         raise DataError(
-            f"{source}: expected scores, that is different numbers, found {odd}; name the "
-            "column of the scores with --score"
+            f"{source}: expected scores (different numbers), found {odd}; set the "
+            "score column with --score"
         )
     low, high = math.floor(least), math.ceil(greatest)
     if high - low >= MAX_SCALE:
         raise DataError(
             f"{source}: expected scores on a scale of 2 to {MAX_SCALE} whole numbers, such as "
             f"0 to 5, 1 to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to "
-            "100 by 20, which gives 0 to 5), or fix the row that is off the scale"
+            "100 by 20, which gives 0 to 5), or fix rows off the scale"
         )
     return tuple(str(number) for number in range(low, high + 1))
 

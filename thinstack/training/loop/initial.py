@@ -68,8 +68,8 @@ def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> N
             weights[name] = state[name]
         if problem:
             raise ConfigError(
-                f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}; "
-                "describe the model as the bundle's config.json does, or leave that part out"
+                f"init.parts: the {part} of {init.bundle} does not fit the model ({problem}); "
+                "describe the model as the bundle's config.json does, or drop this part"
             )
     load_state(model, weights)
 
@@ -101,7 +101,7 @@ def first_leaves(
         if (expected := bundle.config.embedding.kind) != kind:
             raise ConfigError(
                 f"init.bundle: expected model.embedding.kind = {expected!r}, as "
-                f"{recipe.init.bundle} has it, found {kind!r}; describe the embedding as the "
+                f"in {recipe.init.bundle}, found {kind!r}; describe the embedding as the "
                 "bundle does"
             )
         vocabulary = bundle.vocabulary()
@@ -114,7 +114,7 @@ def first_leaves(
     elif pieces:
         raise ConfigError(
             "data.vectors: a wordpiece model needs a file of pieces and vectors, found none; "
-            "'wordpieces' names the vectors that ship with thinstack"
+            "use 'wordpieces' for the vectors that ship with thinstack"
         )
     if pieces:
         return Leaves(WordpieceVocabulary(words), vectors)
@@ -134,7 +134,7 @@ def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
     if not spec.plugin.pretrained:
         raise ConfigError(
             f"data.encoder: model.embedding {spec.name} does not take a pretrained encoder, "
-            f"found {encoder!r}; leave it out, or name an embedding that takes one"
+            f"found {encoder!r}; omit it, or use an embedding that takes one"
         )
     vectors = partial(_pretrained, recipe.data, embedding, data)
     read: Leaves = import_module(spec.plugin.pretrained).leaves(
@@ -157,7 +157,7 @@ def _pretrained(
         table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
         narrow = f"{files.vectors} has {vectors.shape[1]}"
         raise ConfigError(
-            f"model.embedding: {table}, but {narrow}; make it smaller, or name wider vectors"
+            f"model.embedding: {table}, but {narrow}; lower its size, or use wider vectors"
         )
     columns = vectors[:, :width]
     return words, columns if files.vector_std is None else standardise(columns, files.vector_std)

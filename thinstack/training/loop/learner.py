@@ -135,7 +135,7 @@ def _freeze_layers(embedding: Embedding, frozen: int) -> None:
     if frozen > layers:
         raise ConfigError(
             f"training.frozen_layers: the leaf embedding {type(embedding).name} has {layers} "
-            f"layers of a pretrained encoder, found {frozen}; freeze fewer, or leave it out"
+            f"pretrained encoder layers, found {frozen}; freeze fewer, or omit it"
         )
     if frozen:
         embedding.table.requires_grad_(False)

@@ -44,13 +44,13 @@ class Teacher:
             if tuple(bundle.labels) != tuple(labels):
                 raise ConfigError(
                     f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), "
-                    f"but {name} has {', '.join(bundle.labels)}; name a bundle with the classes of "
-                    "the model"
+                    f"but {name} has {', '.join(bundle.labels)}; use a bundle with the model's "
+                    "classes"
                 )
             if not bundle.phrases:
                 raise ConfigError(
-                    f"teacher.bundles: {name} scores only whole sentences; name a bundle that was "
-                    "trained on phrases"
+                    f"teacher.bundles: {name} scores only whole sentences; use a bundle trained "
+                    "on phrases"
                 )
         self._config, self._threads = config, threads
         self._cache, self._words = cache, words
@@ -65,7 +65,7 @@ class Teacher:
         if parser is None:
             names = name or ", ".join(self._config.bundles)
             raise ConfigError(
-                f"teacher.parser: expected a bundle that parses, which {names} does not; name "
+                f"teacher.parser: expected a bundle that parses, which {names} does not; use "
                 "one, such as sentiment"
             )
         digests = [parser.bundle.manifest.digest]

@@ -75,8 +75,8 @@ class DataConfig(Strict):
     def _one_development_set(self) -> Self:
         if [self.dev, self.dev_size, self.dev_share].count(None) != 2:
             raise ValueError(
-                "expected a development set: name its file (dev), how many examples to set "
-                "aside (dev_size), or which share of them (dev_share)"
+                "expected a development set: set its file (dev), how many examples to set "
+                "aside (dev_size), or their share (dev_share)"
             )
         return self
 
@@ -112,9 +112,9 @@ class InitConfig(Strict):
     @model_validator(mode="after")
     def _table_and_ids_go_together(self) -> Self:
         if "embedding" not in self.parts:
-            raise ValueError("parts: the others depend on 'embedding': name it too")
+            raise ValueError("parts: the others need 'embedding': add it")
         if {"embedding", "encoder", "head"} <= set(self.frozen):
-            raise ValueError("frozen: nothing is left to train; leave out a part")
+            raise ValueError("frozen: nothing is left to train; remove a part")
         return self
 
 
@@ -167,7 +167,7 @@ class Recipe(Strict):
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
             raise ValueError(
-                "training.sources: generated trees are binary, found model.trees = "
+                "training.sources: generated trees need model.trees = 'binary', found "
                 f"{self.model.trees!r}"
             )
         if "self" in self.training.sources and not self.model.parses:
@@ -179,10 +179,10 @@ class Recipe(Strict):
             )
         if self.training.parser_epochs > 0:
             if self.model.parser is None:
-                raise ValueError("training.parser_epochs: there is no model.parser to train alone")
+                raise ValueError("training.parser_epochs: needs a model.parser to train")
             if self.init is not None and "parser" in self.init.frozen:
                 raise ValueError(
-                    "training.parser_epochs: the parser is frozen; leave it out of one"
+                    "training.parser_epochs: the parser is frozen; drop it from either"
                 )
         self.task.check(self)
         return self
@@ -201,10 +201,10 @@ class Recipe(Strict):
             if lesson.anew and not self.training.gold:
                 raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
             if lesson.taught and not lesson.soft and self.teacher is None:
-                raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
+                raise ValueError(f"lessons: {lesson.name} needs a teacher; add one in [teacher]")
             if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
                 raise ValueError(
-                    f"lessons: {lesson.name} reads other files than the recipe's own, found "
+                    f"lessons: {lesson.name} must read files other than the recipe's, found "
                     f"{sorted(map(str, shown))}"
                 )
         return self

@@ -88,9 +88,9 @@ class TrainingConfig(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.seeds)) != len(self.seeds):
-            raise ValueError(f"seeds must differ, got {list(self.seeds)}")
+            raise ValueError(f"seeds must differ, found {list(self.seeds)}")
         if not self.trees:
-            raise ValueError("gold = false leaves no trees to train on: name some in sources")
+            raise ValueError("gold = false leaves no trees to train on: add a source")
         return self
 
 

@@ -41,7 +41,7 @@ from thinstack.training.tasks._table import Defaults, TableTask, check_label
 __all__ = ["thinstack_tasks"]
 
 ADVICE: Final = (
-    "name the columns of pairs with --text, given twice, and --label (classes) or --score (ratings)"
+    "set the columns of pairs with --text (twice) and --label (classes) or --score (ratings)"
 )
 TABLE: Final = "table.v1"
 """The format of pairs in a table, without trees."""
@@ -161,9 +161,9 @@ class Pairs(TableTask):
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:
         super().check_head(recipe, head)
         if head.rates != self.rates:
-            needed = f"task {self.name} needs a head whose attribute rates is {self.rates}"
+            needed = f"task {self.name} needs a head with rates = {self.rates}"
             name = recipe.model.head.name
-            raise ConfigError(f"model.head: {needed}; that of {name} is {head.rates}")
+            raise ConfigError(f"model.head: {needed}; {name} has {head.rates}")
 
     # -- reports
 
@@ -209,7 +209,7 @@ class Entailment(Pairs):
         if numbers := [value for value in values if is_fraction(value)]:
             problem = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
             raise DataError(
-                f"{source}: {problem}; if they are ratings, name the column with --score"
+                f"{source}: {problem}; if they are ratings, set the column with --score"
             )
         return super().labels_in(values, source)
 

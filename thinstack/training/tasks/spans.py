@@ -81,6 +81,6 @@ def characters(start: str, end: str) -> tuple[int, int]:
     columns with empty cells. Raises DataError for other texts."""
     if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
         raise DataError(
-            f"expected numbers of characters in start and end, found {start!r:.20} and {end!r:.20}"
+            f"expected character offsets in start and end, found {start!r:.20} and {end!r:.20}"
         )
     return int(float(start)), int(float(end))

@@ -80,8 +80,8 @@ class Treebank(Task):
         soft = needs_soft_labels(recipe) or self.root_weight or self.group_weight
         if soft and not (nodes and head.soft_labels):
             raise ConfigError(
-                "model.head: a teacher, weights of lessons, task.root_weight and "
-                "task.group_weight need a head of nodes that takes soft labels, such as "
+                "model.head: a teacher, lesson weights, task.root_weight and "
+                "task.group_weight need a node head that takes soft labels, such as "
                 f"node_classifier.v1; found {recipe.model.head.name}"
             )
         chains = recipe.model.trees == "sequence" and nodes
@@ -98,7 +98,7 @@ class Treebank(Task):
             raise ConfigError(
                 f"model.relations: no node of {recipe.data.train} has one of them, as read by "
                 f"{self.format}: a node has one label, its relation (conllu.v1) or its class "
-                "(labelled_conllu.v1); leave relations out, or name relations of the file"
+                "(labelled_conllu.v1); omit relations, or use relations from the file"
             )
 
     def loss(self, step: Step) -> Losses:

@@ -137,8 +137,8 @@ class Aspects(TextTask):
             )
         if not model.parses or model.trees != "binary":
             raise ValueError(
-                "model.parser: terms are phrases of the model's own trees; expected a parser "
-                "of binary trees, found none: start from a model that has one, such as "
+                "model.parser: terms are phrases from the model's trees; expected a "
+                "binary-tree parser, found none: start from a model with one, such as "
                 "sentiment (--init sentiment)"
             )
         if recipe.training.trees != ("gold",):
@@ -147,7 +147,7 @@ class Aspects(TextTask):
             )
         if self.guide is None and recipe.init is None:
             raise ValueError(
-                "task.guide: expected a bundle that makes the trees, found none; name one, such as "
+                "task.guide: expected a bundle that parses texts, found none; set one, such as "
                 'guide = "sentiment", or start from one ([init])'
             )
 
@@ -163,7 +163,7 @@ class Aspects(TextTask):
         if not any(item.terms for item in train):
             raise DataError(
                 f"{recipe.data.train}: expected rows with start, end and label of terms, found "
-                "none among those to train on"
+                "none to train on"
             )
 
     # -- learning and measuring

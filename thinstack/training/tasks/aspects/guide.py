@@ -120,14 +120,14 @@ def guided_examples(
     finds, scale = guide.view.no_term is not None, guide.view.scale
     if not (guide.config.parses and guide.phrases and scale):
         raise ConfigError(
-            "task.guide, or else the bundle of [init]: expected one that parses and "
+            "task.guide, or the [init] bundle: expected a bundle that parses and "
             f"scores the sentiment of phrases, which {name} does not; use another, such "
             "as sentiment"
         )
     if not finds and not all(sentence.labelled for sentence in sentences):
         raise ConfigError(
             "task.tables: expected the columns start, end and label, found a table without "
-            "them; only a guide of aspects labels such texts (task.guide)"
+            "them; only an aspects guide labels such texts (task.guide)"
         )
     words = [sentence.words for sentence in sentences]
     trees = [

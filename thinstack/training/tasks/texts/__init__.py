@@ -232,7 +232,7 @@ class Texts(TextTask):
             yield (
                 "they are numbers, but not treated as a scale; if they are one, such as "
                 "stars, train with --scale (in a recipe neighbours = 0.2). If no text has its "
-                "lowest or highest step, name all steps, such as --labels 1,2,3,4,5"
+                "lowest or highest step, list all steps, such as --labels 1,2,3,4,5"
             )
         if {*labels} == {*NUMBERS} and Scale.of(labels):
             yield f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}"

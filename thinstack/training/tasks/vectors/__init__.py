@@ -183,7 +183,7 @@ class VectorsOfPhrases(Task):
             raise ConfigError(
                 "task.guide: expected the classes of model.labels "
                 f"({', '.join(model.labels)}), found "
-                f"{', '.join(guide.config.labels) or 'none'} in {self.guide}; use these as "
+                f"{', '.join(guide.config.labels) or 'none'} in {self.guide}; use these "
                 "labels"
             )
         classes = len(model.labels)
@@ -195,18 +195,18 @@ class VectorsOfPhrases(Task):
         model = recipe.model
         if model.trees != "binary" or model.cell.name != MEAN_BESIDE or not model.gives_vectors:
             raise ValueError(
-                f"model: expected binary trees, the cell {MEAN_BESIDE} and a head of vectors such "
+                f"model: expected binary trees, the cell {MEAN_BESIDE} and a vector head such "
                 "as vector.v1 (model.head, or model.vectors beside labels), found trees = "
                 f"{model.trees!r}, {model.cell.name} and {model.head.name}"
             )
         if model.cell.options.get("reads") != "state":
-            raise ValueError('model.cell.options: expected reads = "state", for vectors read it')
+            raise ValueError('model.cell.options: vectors need reads = "state"')
         if recipe.training.trees != ("gold",):
             raise ValueError(
                 "training: vectors are trained on the guide's trees; expected gold alone"
             )
         if model.labels and not model.parses:
-            raise ValueError("model.labels: classes are those of the guide's trees; add a parser")
+            raise ValueError("model.labels: the guide's trees set the classes; add a parser")
 
     # -- learning and measuring
 

@@ -19,7 +19,7 @@ from thinstack.errors import ConfigError, needs_extra
 from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.losses import faster_in_bf16
 
-EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"
+EXPECTED: Final = "task.encoder: expected a transformers sentence encoder"
 POOLING_FILE: Final = "1_Pooling/config.json"
 """The file of sentence-transformers with the kind of pooling."""
 
@@ -93,7 +93,7 @@ def _stated_pooling(folder: Path) -> Pooling:
     if modes.get("pooling_mode_cls_token"):
         return "cls"
     raise ConfigError(
-        f"task.pooling: {folder} does not specify how to pool the vectors of pieces; write "
+        f"task.pooling: {folder} does not specify how to pool piece vectors; set "
         'pooling = "mean" or "cls", as its authors trained it'
     )
 
@@ -110,7 +110,7 @@ class TeacherTable:
         if size > encoder.width:
             raise ConfigError(
                 f"model.vectors: expected a size of at most {encoder.width}, the columns of the "
-                f"encoder, found {size}; make it smaller"
+                f"encoder, found {size}; lower the size"
             )
         self.encoder, self._size, self._cache = encoder, size, cache
         self._rows = dict[str, int]()

@@ -54,7 +54,7 @@ def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     if not usable:
         raise DataError(
             f"{path}: expected texts of 1 to {task.max_words} words in {task.text_column}, "
-            "found none; name the text column (task.text_column)"
+            "found none; set the text column (task.text_column)"
         )
     return usable
 
