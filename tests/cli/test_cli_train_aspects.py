@@ -82,7 +82,7 @@ BEFORE = ("It is.", "", "", "")
         ([BEFORE, BEFORE], (), "t.csv, label: expected rows with .* of terms, found only texts"),
         ([BEFORE, ("It is.", 0, 2, "")], (), "found only texts"),
         (None, ("--init", "none"), "model.parser: .*--init sentiment"),
-        (None, ("--init", "other"), "task.guide, or else the bundle of .*other does not"),
+        (None, ("--init", "other"), "task.guide, or .*other does not"),
         (None, (), "unknown model 'aspects'.*pip install ./models/thinstack-aspects"),
         (None, ("--init", "sentiment", "--scale"), "--scale: .*leave it out"),
         (None, ("--span-group", "sc"), "--span-group: .*--task spans"),
