@@ -70,7 +70,7 @@ def read_plain_texts(
             texts = read_lines(file)
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
-            raise DataError(f"{file}: expected English sentences, found none; remove it")
+            raise DataError(f"{file}: expected English sentences, found none; omit the file")
         for words in sentences:
             if 1 < len(words) <= most_words and lowered(words) not in seen:
                 seen.add(lowered(words))

@@ -181,9 +181,7 @@ class Recipe(Strict):
             if self.model.parser is None:
                 raise ValueError("training.parser_epochs: needs a model.parser to train")
             if self.init is not None and "parser" in self.init.frozen:
-                raise ValueError(
-                    "training.parser_epochs: the parser is frozen; drop it from either"
-                )
+                raise ValueError("training.parser_epochs: init.frozen has the parser; omit either")
         self.task.check(self)
         return self
 
