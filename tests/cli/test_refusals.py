@@ -135,7 +135,7 @@ REFUSED = {
         "--text review --about !": "a letter or digit",
         "--text review --about a -m ./words": "expected a sentiment model",
         "--text none": "expected texts in English, found none",
-        "--about a --category a=b": "two terms or categories are named 'a'",
+        "--about a --category a=b": "two terms or categories have the name 'a'",
         "--category a=": "--category: expected a name and examples",
     },
     "report reviews.csv": {

@@ -126,7 +126,7 @@ def term_names(asked: Asked) -> tuple[str, ...]:
     because their mentions would be counted together."""
     names = tuple(map(name_of, asked))
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"two terms or categories are named {twice[0]!r}: rename one of them")
+        raise InputError(f"two terms or categories have the name {twice[0]!r}: rename one")
     return names
 
 

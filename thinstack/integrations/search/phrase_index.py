@@ -273,7 +273,7 @@ class PhraseIndex:
         header, table = read_index(path)
         if model is None:
             if is_address(header.model):
-                raise DataError(f"{path}: its model is not installed: pass the model as model=")
+                raise DataError(f"{path}: its model is not installed: pass one with model=")
             model = header.model
         index = cls(model)
         digest = index.model.bundle.manifest.digest

@@ -120,7 +120,7 @@ class Labelling:
 
     def _at(self, place: object) -> DoubtfulText:
         if not isinstance(place, int) or not 0 <= place < len(self.texts):
-            raise InputError(f"expected the index of a text below {len(self.texts):,}")
+            raise InputError(f"expected a text index below {len(self.texts):,}")
         return self.texts[place]
 
     def _rows_of(self, table: Table) -> Iterator[tuple[str, str]]:

@@ -82,7 +82,7 @@ class Pen:
         name_width = max(cell_len(self.names[label]) for label in shown)
         lines = [self._bar(name, scores[name], name_width, best=name == order[0]) for name in shown]
         if hidden > 0:
-            lines.append(note(f"  and {hidden} classes less probable"))
+            lines.append(note(f"  and {hidden} less probable classes"))
         return lines
 
     def _bar(self, label: str, score: float, name_width: int, *, best: bool) -> Text:

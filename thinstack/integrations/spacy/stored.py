@@ -146,14 +146,14 @@ class PlainSentence(Strict, extra="ignore"):
         fine = (characters[:, 0] < characters[:, 1]).all() and (np.diff(characters.T) >= 0).all()
         start, end = characters[0, 0].item(), characters[-1, 1].item()
         if not (fine and start >= 0 and end <= len(text)):
-            raise ValueError(f"expected characters of each word, in order, of {len(text)}")
+            raise ValueError(f"expected the characters of each word in order, up to {len(text)}")
         transitions: NDArray[np.int8] = np.asarray(self.transitions, np.int8).reshape(-1)
         if transitions.size:
             validate(transitions, words=len(self.words))
         scores = _scores(self.scores, len(view.labels), 1, transitions.size)
         edges = [0, *(edge for part in self.parts for edge in part), len(self.words)]
         if edges[::2] != edges[1::2] or any(end <= start for start, end in self.parts):
-            raise ValueError(f"expected parts of {len(self.words)} words")
+            raise ValueError(f"expected parts that cover {len(self.words)} words")
         terms = None if self.terms is None else _scores(self.terms, 1, len(scores))[:, 0]
         vectors = None if self.vectors is None else _vectors(self.vectors, len(scores))
         read = text[start:end], self.words, characters - start
@@ -182,11 +182,11 @@ class PlainResult(Strict, extra="ignore"):
         """Return the results for a Doc with this text. Raises ValueError and others if invalid."""
         count = len(self.labels)
         if len({*self.labels}) < count or len(self.polarity or self.labels) != count:
-            raise ValueError("expected different names of classes, and a polarity of each")
+            raise ValueError("expected unique class names, and a polarity for each")
         view = View(self.labels, self.abstain, polarity=self.polarity)
         sentences = tuple(sentence.read(view, text) for sentence in self.sentences)
         if any(one.start + len(one.text) > two.start for one, two in pairwise(sentences)):
-            raise ValueError("expected sentences one after the other")
+            raise ValueError("expected sentences in order, without overlap")
         Terms(self.about or ())
         joint = None
         if self.root is not None:
@@ -224,14 +224,14 @@ def _scores(values: Array, columns: int, *rows: int) -> NDArray[np.float32]:
     scores = np.asarray(values, "<f4")
     scores = scores.reshape(-1 if columns else len(scores), columns)
     if len(scores) not in rows or not np.isfinite(scores).all():
-        raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
+        raise ValueError(f"expected finite scores for each phrase, found {len(scores)} rows")
     return scores
 
 
 def _vectors(values: Array, rows: int) -> NDArray[np.float16]:
     vectors = np.asarray(values, "<f4")
     if vectors.ndim != 2 or len(vectors) != rows or not (np.abs(vectors) < 1 + _ROUNDING).all():
-        raise ValueError(f"expected the vector of each phrase, found the shape {vectors.shape}")
+        raise ValueError(f"expected one vector for each phrase, found the shape {vectors.shape}")
     return vectors.astype("<f2")
 
 
