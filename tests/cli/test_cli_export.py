@@ -112,7 +112,7 @@ def test_what_fails_the_verification_is_not_written(run, tmp_path, monkeypatch):
     path.write_bytes(b"what was there")
     code, _, err = run(GOLDEN / "words", path)
     assert (code, path.read_bytes()) == (2, b"what was there")
-    assert "gives scores that differ by" in err
+    assert "scores differ from the model's by" in err
     assert [file.name for file in tmp_path.iterdir()] == ["m.onnx"]
 
 

@@ -169,9 +169,9 @@ def test_scripted(model, inputs, given):
         ({"transitions": torch.tensor([0, 1])}, "REDUCE"),
         ({"breaks": torch.tensor([1, 0])}, "expected 4 breaks, .* found 2"),
         ({"breaks": torch.tensor([])}, "expected 4 breaks, .* found 0"),
-        ({"breaks": torch.tensor([1, 0, 1, 1])}, "the last of the breaks is 1"),
+        ({"breaks": torch.tensor([1, 0, 1, 1])}, "the last break must be 0 .* found 1"),
         ({"breaks": torch.tensor([0, -1, 0, 0])}, "found -1 to 0"),
-        ({"breaks": torch.tensor([0, 61_441, 0, 0])}, "from 0 to 61440, found 0 to 61441"),
+        ({"breaks": torch.tensor([0, 61_441, 0, 0])}, "between 0 and 61440, found 0 to 61441"),
         (
             {"breaks": torch.tensor([0, 1, 0, 0]), "transitions": trees_of(LENGTHS)},
             "lengths and transitions disagree",
@@ -189,9 +189,9 @@ def test_refused(model, inputs, change, found):
     [
         ({"trees": "dependency"}, "dependency"),
         ({"encoder": {"tracker": {"size": 3}}}, "with an encoder.tracker"),
-        ({"parser": None, "encoder": {"name": "spinn.v1"}}, "the fields of a tracker"),
+        ({"parser": None, "encoder": {"name": "spinn.v1"}}, "the tracker table"),
         ({"parser": None, "tree_source": "self"}, "needs a parser"),
-        ({"parser": None, "aggregation": "tree"}, "aggregation 'tree' needs a parser"),
+        ({"parser": None, "aggregation": "tree"}, "aggregation = 'tree' needs a parser"),
     ],
 )
 def test_configurations_that_are_refused(fields, found):

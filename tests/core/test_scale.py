@@ -148,8 +148,8 @@ def test_the_probability_of_a_label_is_that_of_its_classes():
     [
         ({"a": ("x",), "b": ("z",)}, "'z'"),
         ({"a": ("x",), "b": ("x", "y")}, "one set"),
-        ({"a": ("x",), "b": ()}, "a class or more"),
-        ({"a": ("x",)}, "two labels"),
+        ({"a": ("x",), "b": ()}, "at least one class"),
+        ({"a": ("x",)}, "two sets"),
     ],
 )
 def test_sets_that_are_none(sets, problem):

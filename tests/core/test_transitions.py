@@ -115,11 +115,11 @@ def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller():
         ([1], None, "transition 0 is a REDUCE"),
         ([0, 1, 0], None, "transition 1 is a REDUCE"),
         ([0, 0, 1, 1, 0], None, "transition 3 is a REDUCE"),
-        ([0, 0, 1], 3, "3 words has 5 transitions, got 3"),
-        ([0, 0], 1, "1 words has 1 transitions, got 2"),
-        ([0, 0, 0], 2, "transition 2 is the last, but it leaves 3 nodes"),
-        ([0], 0, "got 0"),
-        ([[0, 0, 1]], None, r"got shape \(1, 3\)"),
+        ([0, 0, 1], 3, "3 words has 5 transitions, found 3"),
+        ([0, 0], 1, "1 words has 1 transitions, found 2"),
+        ([0, 0, 0], 2, "transition 2 is the last, but leaves 3 nodes"),
+        ([0], 0, "found 0"),
+        ([[0, 0, 1]], None, r"of shape \(1, 3\)"),
         ([0.0, 0.0, 1.0], None, "float64"),
         ([False, False, True], None, "bool"),
     ],
@@ -132,7 +132,7 @@ def test_what_is_no_transition_sequence_is_refused(steps, words, message):
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
 def test_a_tree_without_words_is_refused(shape):
     for words in (0, -1):
-        with pytest.raises(TreeError, match=f"got {words}"):
+        with pytest.raises(TreeError, match=f"found {words}"):
             shape(words)
 
 
@@ -205,7 +205,7 @@ def test_kinds_follow_the_label_of_the_child(trees):
     ],
 )
 def test_other_trees_have_no_transitions(tree):
-    with pytest.raises(TreeError, match=r"binarize|words at leaves"):
+    with pytest.raises(TreeError, match=r"binarize|only leaves"):
         Forest.of_binary([Tree.left(["x", "y"]), tree])
 
 

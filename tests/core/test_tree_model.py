@@ -121,9 +121,9 @@ THREE_WORDS = {"token_ids": [1, 2, 3]}
     ("name", "inputs", "message"),
     [
         ("heads", {"token_ids": [0, 0], "parents": [1, 0]}, "cycle"),
-        ("slots", {**TWO_WORDS, "slots": [0, 3, 1]}, "slots must be from 0 to 2"),
+        ("slots", {**TWO_WORDS, "slots": [0, 3, 1]}, "slots must be between 0 and 2"),
         ("slots", {**TWO_WORDS, "slots": [1, 1, 0]}, "two children"),
-        ("head_kinds", {**THREE_WORDS, "parents": [2, 2, -1], "kinds": [1, 4, 1]}, "from 1 to 3"),
+        ("head_kinds", {**THREE_WORDS, "parents": [2, 2, -1], "kinds": [1, 4, 1]}, "1 and 3"),
         ("pairs", {"token_ids": [1], "transitions": [0]}, "found 1"),
         ("sentences", {**THREE_WORDS, "lengths": [2, 0, 1]}, "at least 1"),
         ("binary", {**THREE_WORDS, "transitions": [0, 0, 1]}, "2 words, .* found 3"),

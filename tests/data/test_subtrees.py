@@ -46,7 +46,7 @@ def test_trees_of_trees():
 
 
 def test_trees_that_are_not_binary_are_refused():
-    with pytest.raises(TreeError, match="binarize it first"):
+    with pytest.raises(TreeError, match="binarize the tree"):
         subtree(from_brackets("(0 (0 a) (0 b) (0 c))"), 1)
 
 

@@ -63,12 +63,12 @@ def test_the_report_holds_the_differences_of_all_scores():
 @pytest.mark.parametrize(
     ("run", "model", "message"),
     [
-        (off_by(0.25, node=-1), MODEL, r"mine .* 0\.25 .* 1e-05"),
-        (off_by(np.nan, node=-1), MODEL, "mine .* nan .* 1e-05"),
-        (off_by(np.inf, node=-1), MODEL, "mine .* inf .* 1e-05"),
-        (without_a_row, MODEL, r"node_scores .*\(7, 3\).*\(8, 3\), for 2 trees"),
-        (over(OTHER), PARSER, "less than the best one; allowed 1e-05"),
-        (off_by(0.01, PARSER), PARSER, "mine gives scores that differ by"),
+        (off_by(0.25, node=-1), MODEL, r"mine's .* 0\.25.* limit is 1e-05"),
+        (off_by(np.nan, node=-1), MODEL, "mine's .* nan.* limit is 1e-05"),
+        (off_by(np.inf, node=-1), MODEL, "mine's .* inf.* limit is 1e-05"),
+        (without_a_row, MODEL, r"for 2 trees, .*node_scores .*\(7, 3\).*\(8, 3\)"),
+        (over(OTHER), PARSER, "less than the best one; the limit is 1e-05"),
+        (off_by(0.01, PARSER), PARSER, "mine's scores differ"),
     ],
 )
 def test_a_runtime_that_differs_is_refused(run, model, message):
@@ -88,7 +88,7 @@ def test_a_runtime_may_round_as_much_as_the_model_does():
     assert max(own_rounding(MODEL, batch) for batch in BATCHES) < own / 20
     assert compare("mine", "1", off_by(2 * own, wide), wide, BATCHES, 1e-7).max_error > own
     for model in (wide, MODEL):
-        with pytest.raises(ExportError, match="mine gives scores that differ by"):
+        with pytest.raises(ExportError, match="mine's scores differ"):
             compare("mine", "1", off_by(6 * own, model), model, BATCHES, 1e-7)
 
 
@@ -99,7 +99,7 @@ def test_each_batch_is_judged_by_what_the_model_rounds_in_it(monkeypatch):
         "thinstack.export.compare.own_rounding", lambda model, forest: of[int(forest.lengths.sum())]
     )
     for batches in (BATCHES, BATCHES[::-1]):
-        with pytest.raises(ExportError, match=r"differ by 0\.005 .* allowed 1e-04"):
+        with pytest.raises(ExportError, match=r"by 0\.005.* limit is 1e-04"):
             compare("mine", "1", off_by(0.005), MODEL, batches, 1e-4)
     assert compare("mine", "1", off_by(0.005), MODEL, BATCHES[:1], 1e-4).cases == 1
 
@@ -109,7 +109,7 @@ def test_a_model_that_rounds_everything_away_is_refused():
     with torch.no_grad():
         wide.head.linear.bias.add_(1e7)
     assert max(own_rounding(wide, batch) for batch in BATCHES) > 0.01
-    with pytest.raises(ExportError, match=r"differ by 0\.02 .* allowed 1e-02"):
+    with pytest.raises(ExportError, match=r"by 0\.02.* limit is 1e-02"):
         compare("mine", "1", off_by(0.02, wide), wide, BATCHES, 1e-7)
 
 

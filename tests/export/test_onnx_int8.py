@@ -188,5 +188,5 @@ def test_a_wrong_scale_is_found():
     proto = onnx.load_from_string(int8(model, config))
     scale = next(w for w in proto.graph.initializer if w.name == "cell.u.scale")
     scale.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(scale), scale.name))
-    with pytest.raises(ExportError, match=r"onnxruntime gives scores that differ by .* on average"):
+    with pytest.raises(ExportError, match=r"onnxruntime's scores differ .* on average"):
         verify_onnx(proto.SerializeToString(), model)

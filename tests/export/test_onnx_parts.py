@@ -50,15 +50,15 @@ def branch_on_values(x, w):
 LEAVES = {
     "a branch on the number of rows": (
         lambda x, w: x @ w if x.shape[0] > 4 else torch.tanh(x @ w),
-        "other numbers of rows.* the generated guard 5 <= ",
+        "the number of rows.* the generated guard 5 <= ",
     ),
     "a branch on the number of elements": (
         lambda x, w: x @ w if x.numel() < 4096 else torch.tanh(x @ w),
-        "other numbers of rows",
+        "the number of rows",
     ),
     "a loop over rows": (
         lambda x, w: torch.stack([torch.tanh(row @ w) for row in x]),
-        r"other numbers of rows.* specialized it to be a constant \(5\)",
+        r"the number of rows.* specialized it to be a constant \(5\)",
     ),
     "a branch on values": (
         branch_on_values,

@@ -111,7 +111,7 @@ def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
     monkeypatch.setattr(onnx_verify, "sampled", lambda *_, **__: real(3, 4))
     file = tampered(words.file, lose_row_7)
     assert verify_onnx(file, words.model, development=real(5, 6)).development[0].nodes == 3
-    with pytest.raises(ExportError, match="onnxruntime gives scores that differ by"):
+    with pytest.raises(ExportError, match="onnxruntime's scores differ"):
         verify_onnx(file, words.model, development=real(6, 7))
 
 
@@ -141,10 +141,10 @@ def swap_the_outputs(model):
     [
         (
             partial(change_weight, name="head.linear.weight", place=(0, 0), plus=0.1),
-            r"0\.0\d+ .* 1e-04",
+            r"0\.0\d+; .* 1e-04",
         ),
         (partial(change_weight, name="head.linear.bias", place=..., plus=np.nan), "nan"),
-        (swap_the_outputs, r"node_scores of shape \(1, 3\) .* \(3, 3\), for 1 trees"),
+        (swap_the_outputs, r"for 1 trees, .*node_scores of shape \(1, 3\).* \(3, 3\)"),
     ],
 )
 def test_a_changed_file_fails(words, change, message):

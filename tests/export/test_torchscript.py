@@ -119,9 +119,9 @@ class Otherwise(NaryLSTM):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        (Unscriptable, "a model over Unscriptable cannot be scripted: "),
-        (Unsupported, "a model over Unsupported cannot be scripted: "),
-        (Otherwise, "TorchScript gives scores that differ by"),
+        (Unscriptable, "a model with Unscriptable cannot be scripted: "),
+        (Unsupported, "a model with Unsupported cannot be scripted: "),
+        (Otherwise, "TorchScript's scores differ"),
     ],
 )
 def test_a_cell_that_cannot_be_scripted_is_refused(cell, message):

@@ -127,8 +127,8 @@ def over(trees, cell, **encoder):
     return {"trees": trees, "cell": cell, "encoder": encoder}
 
 
-TWO_BELOW = "SLSTM has arity 2, input_size 3 and inner_size 0; .* of width 3$"
-DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
+TWO_BELOW = ": SLSTM has arity 2, input_size 3 and inner_size 0; .* width 3 at every node$"
+DOWN_IS, CELL_IS = r"^model\.encoder\.top_down", r"^model\.cell: .*"
 
 
 @pytest.mark.parametrize(
@@ -149,16 +149,16 @@ DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
         ({"labels": ()}, r"^model\.labels: .* node_classifier\.v1 and the labels none"),
         ({"head": VECTOR}, r"^model\.labels: .* vector\.v1 and the labels bad, good, best"),
-        ({"vectors": {"name": "node_classifier.v1"}}, r"^model\.vectors: .* together with"),
-        ({"vectors": VECTOR, "head": RANKER}, r"^model\.vectors: .* tree_ranker\.v1 reads"),
-        (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary trees needs arity 2"),
-        (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency .* arity 0"),
-        (over("constituency", ARITY_1), CELL_IS + "has arity 1, .* constituency .* arity 0"),
-        (over("dependency", S_LSTM), CELL_IS + "inner_size 0; .* dependency .* of width 3"),
+        ({"vectors": {"name": "node_classifier.v1"}}, r"^model\.vectors: .* returns vectors"),
+        ({"vectors": VECTOR, "head": RANKER}, r"^model\.vectors needs .* tree_ranker\.v1 reads"),
+        (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary-tree .* arity 2"),
+        (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency-tree .* arity 0"),
+        (over("constituency", ARITY_1), CELL_IS + "has arity 1, .* constituency-tree .* arity 0"),
+        (over("dependency", S_LSTM), CELL_IS + "inner_size 0; .* dependency-tree .* width 3"),
         (over("binary", S_LSTM, layers=2), CELL_IS + "SLSTM .* layer 2 .* input of width 4"),
         (over("binary", {}, top_down=TOP_DOWN), DOWN_IS + ".*nary_lstm.v1 passes none up"),
         (over("constituency", CHILD_SUM, top_down="shared"), DOWN_IS + ".*passes none up"),
-        (over("dependency", {}, top_down="shared"), DOWN_IS + "NaryLSTM .* one predecessor"),
+        (over("dependency", {}, top_down="shared"), DOWN_IS + ": NaryLSTM .* one predecessor"),
         (over("binary", LEXICALIZED, top_down="shared"), DOWN_IS + ".* one predecessor"),
         (over("dependency", CHILD_SUM, top_down=S_LSTM | {"hidden_size": 4}), DOWN_IS + TWO_BELOW),
     ],

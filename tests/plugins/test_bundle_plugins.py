@@ -82,7 +82,7 @@ def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(model,
     with pytest.raises(BundleError, match=f"{model}: not a bundle, it has no manifest.json"):
         thinstack.load("shop-mail")
     shutil.rmtree(model)
-    gone = rf"of thinstack-shop-mail 1.0.0 .*: {model}: no such folder; install the dist.* again"
+    gone = rf"of thinstack-shop-mail 1.0.0 .*: {model}: no such folder; reinstall"
     with pytest.warns(PluginWarning, match=gone):
         plugins = site.manager()
     with pytest.raises(PluginError, match=gone):

@@ -101,7 +101,7 @@ def test_the_table_is_of_the_built_in_cells():
 @pytest.mark.parametrize("name", READING_X)
 def test_an_inner_input_of_another_width_is_refused(name):
     hidden = X if name == "word_mean.v1" else H
-    with pytest.raises(PluginError, match=f"input_size = {X}, got 2"):
+    with pytest.raises(PluginError, match=f"input_size = {X}, found 2"):
         cell_of(name, hidden_size=hidden, inner_size=2)
     assert cell_of(name, hidden_size=hidden).inner_size == 0
 
@@ -148,8 +148,8 @@ def test_wrong_options(name, options):
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("rntn.v1", {"leaf": "word"}, f"hidden_size = {H} wide, found input_size = {X}"),
-        ("rvnn.v1", {"leaf": "word"}, f"hidden_size = {H} wide, found input_size = {X}"),
+        ("rntn.v1", {"leaf": "word"}, f"hidden_size = {H}, found {X}"),
+        ("rvnn.v1", {"leaf": "word"}, f"hidden_size = {H}, found {X}"),
         ("word_mean.v1", {}, f"input_size = {X}, found {H}"),
     ],
 )

@@ -53,7 +53,7 @@ BROKEN = {
         hook("pass").replace("s()", "s(registry)"),
         "definition: thinstack_cells(regi",
     ),
-    "returns_none": (hook("pass"), "derived from thinstack.plugins.Cell, found None"),
+    "returns_none": (hook("pass"), "subclasses of thinstack.plugins.Cell, found None"),
     "mixes_kinds": (hook("return [cell('bare.v1')]", "thinstack_heads"), "plugins.TaskHead"),
     "names_no_folders": (bundles("['tiny']"), "found ['tiny']"),
     "no_name_of_a_bundle": (bundles("{'a/b': Path('/')}"), "bundle name 'a/b': expected letters"),

@@ -98,7 +98,7 @@ def of_one_layer(folder):
         (without("model.safetensors"), "OSError: .*no file named .*model.safetensors"),
         (written("model.safetensors", "no weights" * 9), "SafetensorError"),
         (broken_pickle, "UnpicklingError|OSError: Unable to load weights"),
-        (of_one_layer, "OSError: the weights lack 16, such as encoder.layer.1"),
+        (of_one_layer, "OSError: 16 weights are missing, such as encoder.layer.1"),
         (without("tokenizer.json", "vocab.txt"), "neither tokenizer.json nor vocab.txt"),
     ],
 )
@@ -114,16 +114,16 @@ MPNET_KIND = {"kind": "MPNet"}
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"kind": "DistilBert"}, "expected a BERT or MPNet with gelu, .* a distilbert"),
-        ({"kind": "Roberta"}, "expected a BERT or MPNet with gelu, .* a roberta with gelu"),
-        ({"hidden_act": "relu"}, "expected a BERT or MPNet with gelu, .* a bert with relu"),
-        ({"is_decoder": True}, "expected a BERT or MPNet with gelu, .* a bert decoder with gelu"),
+        ({"kind": "DistilBert"}, "expected BERT or MPNet with GELU; .* a distilbert"),
+        ({"kind": "Roberta"}, "expected BERT or MPNet with GELU; .* a roberta with gelu"),
+        ({"hidden_act": "relu"}, "expected BERT or MPNet with GELU; .* a bert with relu"),
+        ({"is_decoder": True}, "expected BERT or MPNet with GELU; .* a bert decoder with gelu"),
         ({"layer_norm_eps": 1e-5}, "expected layer_norm_eps = 1e-12 in .*, found 1e-05"),
         (MPNET_KIND | {"layer_norm_eps": 1e-12}, "layer_norm_eps = 1e-05 in .*, found 1e-12"),
         (MPNET_KIND | {"relative_attention_num_buckets": 40}, "buckets = 32 in .*, found 40"),
         ({"position_embedding_type": "relative_key"}, "= absolute in .*, found relative_key"),
         ({"cased": True}, "expected an uncased WordPiece .* splits 'Good' into .*uncased encoder"),
-        ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokenizer has 55"),
+        ({"vocab_size": len(PIECES) + 3}, "vectors for 58 pieces, but its tokenizer has 55"),
     ],
 )
 def test_encoders_of_another_kind(tmp_path, changes, said):
@@ -136,11 +136,11 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved):
     wrong = {"heads": 2, "feed_forward": 7, "positions": 9, "first": 0, "last": 1, "static": 5}
     with pytest.raises(ConfigError) as caught:
         read(saved, contextual_recipe(wrong, embedding={"size": 39}))
-    write = f"write size = {WIDTH + 5}, heads = 4, feed_forward = 48, positions = 24, first = 2"
+    write = f"set size = {WIDTH + 5}, heads = 4, feed_forward = 48, positions = 24, first = 2"
     assert str(caught.value).startswith(f"model.embedding: for encoder, {write}, last = 3 (size")
     assert "found size = 39, heads = 2" in str(caught.value)
     twice = contextual_recipe({"rows": True}, embedding={"size": WIDTH})
-    with pytest.raises(ConfigError, match=f"write size = {2 * WIDTH} "):
+    with pytest.raises(ConfigError, match=f"set size = {2 * WIDTH} "):
         read(saved, twice)
     with pytest.raises(ConfigError, match=r"2 layers.* layers = 3"):
         read(saved, contextual_recipe({"layers": 3}))
@@ -168,7 +168,7 @@ def test_an_encoder_is_narrowed_only_if_the_recipe_says_so(saved):
     weights = read(saved, contextual_recipe(fewer | {"narrowed": True})).weights
     assert weights["embedding.encoder.layers.0.narrower.w"].shape == (INSIDE - 4, WIDTH)
     for options in (fewer, {"feed_forward": INSIDE + 1, "narrowed": True}):
-        with pytest.raises(ConfigError, match=f"write feed_forward = {INSIDE} "):
+        with pytest.raises(ConfigError, match=f"set feed_forward = {INSIDE} "):
             read(saved, contextual_recipe(options))
 
 
@@ -178,7 +178,7 @@ def test_an_encoder_of_the_other_kind_is_told_as_it_is_to_be_written(saved, tmp_
         (tmp_path / "encoder", None, 'model_type = "mpnet", first = 0, last = 2'),
         (saved, contextual_recipe(MPNET), 'model_type = "bert", first = 2, last = 3'),
     ):
-        with pytest.raises(ConfigError, match=f"write {write} .*found model_type"):
+        with pytest.raises(ConfigError, match=f"set {write} .*found model_type"):
             read(folder, recipe)
 
 

@@ -125,7 +125,7 @@ def test_matrices_of_words_start_near_the_identity(rank):
 
 @pytest.mark.parametrize("rank", [None, 1, 2])
 def test_a_table_of_another_width_is_refused(rank):
-    with pytest.raises(ConfigError, match=rf"{mv_rnn_width(rank)} .*found input_size = 3"):
+    with pytest.raises(ConfigError, match=rf"{mv_rnn_width(rank)} .*found 3"):
         manager().find("cell", "mv_rnn.v1").create(
             {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
         )

@@ -45,7 +45,7 @@ def test_other_names_are_refused(name):
 
 @pytest.mark.parametrize("plugin", [None, "module:Cell", FakeCell(hidden_size=1), dict])
 def test_what_is_no_class_of_the_contract_is_refused(plugin):
-    with pytest.raises(PluginError, match=r"derived from thinstack\.plugins\.Cell, found "):
+    with pytest.raises(PluginError, match=r"subclasses of thinstack\.plugins\.Cell, found "):
         Spec("cell", plugin)
     with pytest.raises(PluginError, match=r"thinstack\.plugins\.TaskHead, found .*FakeCell"):
         Spec("head", FakeCell)

@@ -167,7 +167,7 @@ def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained):
 )
 def test_sizes_that_do_not_go_together_are_refused(size, options):
     spec = manager().find("embedding", "transformer.v1")
-    with pytest.raises(ConfigError, match=rf"4 heads share evenly; found size = {size}, static"):
+    with pytest.raises(ConfigError, match=rf"4 heads; found size = {size}, static"):
         spec.create(OPTIONS | options, entries=9, size=size, dropout=0.0)
     fits = size + {34: 2, 2: 2, 33: 3, 67: -3, 32: 3}[size]
     spec.create(OPTIONS | options, entries=9, size=fits, dropout=0.0)

@@ -89,7 +89,7 @@ class Cell(nn.Module):
     ):
         super().__init__()
         if self.inner_like_leaf and inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
+            raise ValueError(f"inner_size must be 0 or {input_size = }, found {inner_size}")
         self.input_size = int(input_size)
         self.inner_size = int(inner_size)
         self.hidden_size = int(hidden_size)
@@ -139,17 +139,17 @@ def misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
     """Return why a cell does not fit into this layer of a model of such trees, or ""."""
     arity = {"binary": 2, "sequence": 1}.get(trees)
     if arity and cell.arity not in (0, arity):
-        problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"
+        problem = f"a {trees}-tree model needs arity {arity} (or 0, any number)"
     elif not arity and cell.arity == 1:
-        problem = f"a model of {trees} trees needs arity 0 (any number) or above 1"
+        problem = f"a {trees}-tree model needs arity 0 (any number) or at least 2"
     elif cell.inner_size == inner_size:
         return ""
     elif inner_size == 0:
-        problem = f"{trees} trees have words at their leaves only, so it needs inner_size 0"
+        problem = f"{trees} trees have words at their leaves only, so the cell needs inner_size 0"
     else:
-        place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
+        place = f"layer {layer} of a deep encoder" if layer > 1 else f"a {trees}-tree model"
         input_ = f"an input of width {inner_size} at every node"
-        problem = f"{place} has {input_}, which it does not read"
+        problem = f"{place} has {input_}, which the cell ignores"
     return f"{described(cell)}; {problem}"
 
 

@@ -129,7 +129,7 @@ class Embedding(nn.Module):
         if lookup in READ and (table_size[1] != size or index_names != READ[lookup]):
             raise ValueError(
                 f"lookup {lookup!r} needs a table of size = {size} columns and reads "
-                f"{READ[lookup]}, found {table_size[1]} columns and {index_names}; say lookup = "
+                f"{READ[lookup]}, found {table_size[1]} columns and {index_names}; set lookup = "
                 "'none'"
             )
         self.index_names = list(index_names)

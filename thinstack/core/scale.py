@@ -211,11 +211,11 @@ def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None
     """
     classes = [label for classes in sets.values() for label in classes]
     if odd := [label for label in classes if label not in labels]:
-        raise ValueError(f"class_sets: expected classes of labels, found {odd[0]!r:.80}")
+        raise ValueError(f"class_sets: expected classes from labels, found {odd[0]!r:.80}")
     if len({*classes}) < len(classes):
-        raise ValueError(f"class_sets: expected each class in one set, found {classes!r:.200}")
+        raise ValueError(f"class_sets: each class must be in one set only, found {classes!r:.200}")
     if len(sets) == 1 or not all(sets.values()):
-        raise ValueError("class_sets: expected two labels or more, each with a class or more")
+        raise ValueError("class_sets: expected at least two sets, each with at least one class")
 
 
 def set_matrix(

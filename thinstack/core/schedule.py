@@ -85,7 +85,7 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
             break
         depth, above = depth + added, further
     if bool((parents.index_select(0, above) >= 0).any()):
-        raise ValueError("parents hold a cycle; expected the parents of trees")
+        raise ValueError("parents contain a cycle; expected trees")
     deepest = int(depth.max()) if depth.shape[0] > 0 else 0
     return schedule_depths(parents, slots, kinds, depth, deepest, arity)
 

@@ -125,24 +125,23 @@ def check_sentences(
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
     has_trees = transitions.shape[0] > 0 or words.shape[0] == 0
     if not has_trees and not parses:
-        raise ValueError("a model without a parser needs transitions")
+        raise ValueError("a model without a parser needs transitions: pass them")
     if not has_trees and "lengths" not in inputs:
-        raise ValueError("expected lengths, for the model to parse, or transitions; found neither")
+        raise ValueError("expected lengths (the model then parses) or transitions; found neither")
     if has_trees:
         check_transitions(transitions)
     lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
     if bool((lengths < 1).any()):
-        raise ValueError("lengths must be at least 1: leave out sentences without words")
+        raise ValueError("lengths must be at least 1: remove sentences without words")
     if words.shape[0] != int(lengths.sum()):
         raise ValueError(
-            f"expected {int(lengths.sum())} words, as many as the sentences have, found "
-            f"{words.shape[0]}"
+            f"expected {int(lengths.sum())} words, the sum of the lengths, found {words.shape[0]}"
         )
     trees = text_lengths(lengths, breaks_behind(lengths, inputs)) if joins else lengths.long()
     if has_trees and not torch.equal(sentence_lengths(transitions), trees):
         raise ValueError(
-            "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions, and "
-            "so has a text of n words if breaks join its sentences"
+            "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions, as "
+            "does a text of n words whose sentences are joined by breaks"
         )
     return transitions, lengths, has_trees
 
@@ -158,17 +157,17 @@ def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
     breaks, most = inputs["breaks"].long(), 61440  # MOST_BREAK, unknown to TorchScript
     if breaks.shape[0] != lengths.shape[0]:
         raise ValueError(
-            f"expected {lengths.shape[0]} breaks, one after each sentence, found "
-            f"{breaks.shape[0]}; if no text has several sentences, all are 0"
+            f"expected {lengths.shape[0]} breaks, one per sentence, found {breaks.shape[0]}; "
+            "use 0 for the last sentence of each text"
         )
     if bool(((breaks < 0) | (breaks > most)).any()):
         raise ValueError(
-            f"breaks must be from 0 to {most}, found {int(breaks.min())} to {int(breaks.max())}; "
-            "equal ones are allowed"
+            f"breaks must be between 0 and {most}, found {int(breaks.min())} to "
+            f"{int(breaks.max())}; duplicates are allowed"
         )
     if bool((breaks[-1:] > 0).any()):
         raise ValueError(
-            f"the last of the breaks is {int(breaks[-1])}, but no sentence follows: expected 0"
+            f"the last break must be 0 because no sentence follows, found {int(breaks[-1])}"
         )
     return breaks
 

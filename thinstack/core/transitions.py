@@ -82,8 +82,8 @@ def breaks_of(transitions: NDArray[np.integer], lengths: IntArray | None = None)
     lengths = np.ones(count, np.int64) if lengths is None else lengths
     if len(nodes := joining_nodes(spans, lengths)) != len(lengths) - 1:
         raise TreeError(
-            f"expected a tree over {len(lengths)} sentences, with {len(lengths) - 1} nodes that "
-            f"join them, found {len(nodes)}"
+            f"expected a tree over {len(lengths)} sentences, with {len(lengths) - 1} joining "
+            f"nodes, found {len(nodes)}"
         )
     breaks = np.zeros(len(lengths), np.int64)
     # A node's right child precedes it. A parent follows its children.
@@ -120,7 +120,7 @@ def joining_nodes(spans: IntArray, lengths: IntArray) -> IntArray:
 def check_words(words: int) -> None:
     """Raise TreeError unless `words` is at least 1."""
     if words < 1:
-        raise TreeError(f"a tree needs at least one word, got {words}")
+        raise TreeError(f"a tree needs at least one word, found {words}")
 
 
 def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
@@ -129,14 +129,14 @@ def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
     array = np.asarray(transitions)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise TreeError(
-            f"transitions must be a flat array of integers, got shape {array.shape} of "
-            f"{array.dtype}"
+            f"transitions must be a flat array of integers, found {array.dtype} of shape "
+            f"{array.shape}"
         )
     if words is not None:
         check_words(words)
         if len(array) != 2 * words - 1:
             raise TreeError(
-                f"the tree over {words} words has {2 * words - 1} transitions, got {len(array)}"
+                f"a tree over {words} words has {2 * words - 1} transitions, found {len(array)}"
             )
     if fault := first_fault(array, None if words is None else np.array([len(array)])):
         raise TreeError(fault[1])
@@ -170,11 +170,9 @@ def first_fault(
     if value not in (SHIFT, REDUCE):
         return tree, f"transition {step} is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
     if height[place] < 1:
-        fault = "is a REDUCE, but there are fewer than two nodes on the stack"
+        fault = "is a REDUCE, but the stack has fewer than two nodes"
     else:
-        fault = (
-            f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
-        )
+        fault = f"is the last, but leaves {height[place]} nodes on the stack; expected 1, the root"
     return tree, f"transition {step} {fault}"
 
 

@@ -72,14 +72,14 @@ class Tree:
         array = np.asarray(parents)
         if array.ndim != 1 or not array.size or not np.issubdtype(array.dtype, np.integer):
             raise TreeError(
-                f"parents must be a flat, non-empty array of integers, got {array.dtype} "
-                f"{array.shape}"
+                f"parents must be a flat, non-empty array of integers, found {array.dtype} "
+                f"of shape {array.shape}"
             )
         array, words, names = array.astype(np.int64), tuple(tokens), _labels(labels, len(array))
         if len(words) != len(array):
             raise TreeError(
                 f"{len(array)} parents need {len(array)} tokens (None for nodes without a "
-                f"word), got {len(words)}"
+                f"word); found {len(words)}"
             )
         _check_parents(array)
         inner = np.isin(np.arange(len(array)), array)
@@ -92,8 +92,8 @@ class Tree:
             crossed = np.flatnonzero(np.diff(leaves) < 0)
             if crossed.size:
                 raise TreeError(
-                    f"the word at node {leaves[crossed[0] + 1]} is inside a phrase that it "
-                    "does not belong to"
+                    f"the word at node {leaves[crossed[0] + 1]} splits a phrase that does "
+                    "not contain it"
                 )
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
@@ -167,13 +167,13 @@ class Tree:
         for node in np.flatnonzero(arities).tolist():
             if arities[node] != 2:
                 raise TreeError(
-                    f"node {node} has {arities[node]} children; transitions exist for binary "
-                    "trees: binarize it first"
+                    f"node {node} has {arities[node]} children; only binary trees have "
+                    "transitions: binarize the tree first"
                 )
             if self.tokens[node] is not None:
                 raise TreeError(
-                    f"node {node} has both a word and children; transitions hold words at leaves "
-                    "only"
+                    f"node {node} has both a word and children; in transitions, only leaves "
+                    "have words"
                 )
         return _frozen((arities == 2).astype(np.int8))
 
@@ -214,7 +214,7 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
     names = tuple(labels)
     if len(names) != nodes:
         raise TreeError(
-            f"{nodes} nodes need {nodes} labels (None for nodes without one), got {len(names)}"
+            f"{nodes} nodes need {nodes} labels (None for nodes without one); found {len(names)}"
         )
     return names
 
@@ -261,7 +261,7 @@ def _check_parents(parents: IntArray) -> None:
         )
     roots = np.flatnonzero(parents < 0)
     if roots.size != 1:
-        raise TreeError(f"a tree has exactly one root (parent -1), got {roots.size}")
+        raise TreeError(f"a tree has exactly one root (parent -1), found {roots.size}")
     rootless = np.flatnonzero(depths(parents) < 0)
     if rootless.size:
         raise TreeError(f"node {_on_cycle(parents, int(rootless[0]))} is its own ancestor")

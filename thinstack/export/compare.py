@@ -85,8 +85,8 @@ def compare(
         chosen = makes_trees(model, forest) and not on_average
         if chosen and not (lost := worst_choice(model, same)) <= tolerance:
             raise ExportError(
-                f"{runtime} parses a tree with a choice that scores {lost:.2g} less than the "
-                f"best one; allowed {tolerance:.0e}"
+                f"{runtime} made a parsing choice that scores {lost:.2g} less than the best "
+                f"one; the limit is {tolerance:.0e}"
             )
         wanted = eager_scores(model, same)
         names = outputs or model.output_names
@@ -111,8 +111,8 @@ def _errors(
     for name in names:
         if scores[name].shape != wanted[name].shape:
             raise ExportError(
-                f"{runtime} gives {name} of shape {scores[name].shape} where the model gives "
-                f"{wanted[name].shape}, for {trees} trees"
+                f"for {trees} trees, {runtime} returns {name} of shape {scores[name].shape}; "
+                f"the model returns {wanted[name].shape}"
             )
     parts = [distance(scores[name], wanted[name]).ravel() for name in names if name != "parse"]
     return np.concatenate(parts)
@@ -121,7 +121,7 @@ def _errors(
 def _check(runtime: str, error: float, allowed: float, kind: str = "") -> None:
     if not error <= allowed:
         raise ExportError(
-            f"{runtime} gives scores that differ by {error:.2g}{kind} from the model's; allowed "
+            f"{runtime}'s scores differ from the model's by {error:.2g}{kind}; the limit is "
             f"{allowed:.0e}"
         )
 
@@ -142,14 +142,14 @@ def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
     parse = scores["parse"]
     if not makes_trees(model, forest):
         if not np.array_equal(parse, forest.transitions):
-            raise ExportError("the runtime returns other trees than its input")
+            raise ExportError("the runtime does not return its input trees")
         return forest
     if parse.shape != (nodes := forest.sizes.sum(),):
         raise ExportError(
-            f"the runtime gives {parse.shape} transitions where the sentences have {nodes}"
+            f"expected {nodes} transitions from the runtime, found shape {parse.shape}"
         )
     if fault := first_fault(parse, forest.sizes):
-        raise ExportError(f"the runtime makes no tree of sentence {fault[0]}: {fault[1]}")
+        raise ExportError(f"the runtime cannot parse sentence {fault[0]}: {fault[1]}")
     return forest._replace(transitions=parse.astype(np.int64))
 
 

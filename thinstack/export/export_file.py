@@ -61,8 +61,8 @@ def export_file(
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
-            "quantize, outputs, index_type, device and data apply only to ONNX files; leave "
-            f"them out for {format}"
+            "quantize, outputs, index_type, device and data apply only to ONNX files; omit "
+            f"them for {format}"
         )
     bundle = open_bundle(source)
     file = check_output(path, "FILE", (bundle.path, trees))
@@ -96,8 +96,8 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
     trees, and DataError or TreeError for an invalid file."""
     if bundle.config.trees != "binary" or "node_scores" not in model.output_names:
         raise ExportError(
-            "data needs a model that scores the nodes of binary trees; this one gives "
-            f"{', '.join(model.output_names)}; leave data out"
+            "data needs a model that scores the nodes of binary trees; this one returns "
+            f"{', '.join(model.output_names)}; omit data"
         )
     return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
 

@@ -41,7 +41,7 @@ def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
             cells = [type(one).__name__ for one in model.modules() if isinstance(one, Cell)]
             names = dict.fromkeys(cells or [type(model.encoder).__name__])
             raise ExportError(
-                f"a model over {', '.join(names)} cannot be scripted: {str(error).strip():.2000}"
+                f"a model with {', '.join(names)} cannot be scripted: {str(error).strip():.2000}"
             ) from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]

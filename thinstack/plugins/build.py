@@ -41,7 +41,7 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     if vectors is not None:
         if head.reads not in ("nodes", "pairs"):
             raise ConfigError(
-                "model.vectors: it needs a model.head that reads nodes or pairs; "
+                "model.vectors needs a model.head that reads nodes or pairs; "
                 f"{config.head.name} reads {head.reads}"
             )
         if head.reads == "pairs":
@@ -100,10 +100,10 @@ def _head(
     if head.reads == "candidates":
         where = f"model.head: {chosen.name} ranks"
         if config.trees != "binary":
-            raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
+            raise ConfigError(f"{where} binary trees; set trees = 'binary', not {config.trees!r}")
         if not encoder.ranks:
             name = type(encoder).__name__
-            raise ConfigError(f"{where} trees, which a model with a {name} does not read")
+            raise ConfigError(f"{where} trees, which {name} does not read; use another encoder")
     return head
 
 
@@ -113,16 +113,16 @@ def _check_heads(config: ModelConfig) -> None:
     if (head.gives == "scores") != bool(config.labels):
         labels = ", ".join(config.labels) or "none"
         raise ConfigError(
-            "model.labels: a head that gives scores needs classes, and one that gives vectors "
-            f"must have none; found {config.head.name} and the labels {labels:.200}"
+            "model.labels: a head that returns scores needs labels, and one that returns "
+            f"vectors must have none; found {config.head.name} and the labels {labels:.200}"
         )
     if config.vectors is None:
         return
     vectors: type[TaskHead] = manager().find("head", config.vectors.name).plugin
     if (vectors.gives, head.gives) != ("vectors", "scores"):
         raise ConfigError(
-            "model.vectors: expected a head that gives vectors, such as vector.v1, together "
-            f"with a model.head that gives scores; found {config.vectors.name} with "
+            "model.vectors: expected a head that returns vectors, such as vector.v1, and a "
+            f"model.head that returns scores; found {config.vectors.name} with "
             f"{config.head.name}"
         )
 
@@ -132,12 +132,11 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
     vocabulary = spec.plugin.vocabulary
     if vocabulary != config.kind:
         raise ConfigError(
-            f"model.embedding: {spec.name} is for kind = {vocabulary!r}, found kind = "
-            f"{config.kind!r}"
+            f"model.embedding: {spec.name} needs kind = {vocabulary!r}, found {config.kind!r}"
         )
     if config.dropout > 0 and not spec.takes("dropout"):
         raise ConfigError(
-            f"embedding {spec.name!r} has no dropout, found {config.dropout}: leave it out"
+            f"embedding {spec.name!r} does not support dropout = {config.dropout}: omit it"
         )
     sizes = {"entries": entries, "size": config.size}
     embedding: Embedding = spec.create(config.options, dropout=config.dropout, **sizes)
@@ -159,7 +158,7 @@ def _tree_encoder(config: ModelConfig) -> TreeEncoder:
         if problem := misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
         if config.relations and cell.kinds < kinds:
-            remedy = "leave them out, or use sdt_rnn.v1"
+            remedy = "omit relations, or use sdt_rnn.v1"
             raise ConfigError(
                 f"model.relations: {config.cell.name} does not distinguish relations; {remedy}"
             )
@@ -189,14 +188,14 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
         return None
     if up.word_part < 0 and input_size == 0:
         raise ConfigError(
-            f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} "
+            f"model.encoder.top_down needs a word at every node, and {config.cell.name} "
             "passes none up these trees; use a cell with head words (lexicalized_lstm.v1), or "
             "dependency trees"
         )
     if wanted == "shared" and up.kinds > 1:
         raise ConfigError(
             f"model.encoder.top_down: {config.cell.name} distinguishes edge types, which a "
-            "pass from the root down does not read; name another cell"
+            "top-down pass does not read; use another cell"
         )
     size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
     sides = 2 if config.trees == "binary" else max(1, up.arity)
@@ -204,6 +203,6 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
         raise ConfigError(
             f"model.encoder.top_down: {described(down)}; a top-down cell has one predecessor "
-            f"(arity 1, or 0, any number) and at every node an input of width {size}"
+            f"(arity 1, or 0, any number) and an input of width {size} at every node"
         )
     return down

@@ -54,7 +54,7 @@ class Kind:
     @property
     def returns(self) -> str:
         """Description of what the hook returns."""
-        classes = f"a list of classes derived from {self.contract}"
+        classes = f"a list of subclasses of {self.contract}"
         return classes if self.contract else "a mapping of names to folders"
 
 

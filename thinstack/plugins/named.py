@@ -60,7 +60,7 @@ def named(kind: str) -> BeforeValidator:
         settings = {key: setting for key, setting in table.items() if key != "name"}
         if unknown := [str(key) for key in settings if key not in model.model_fields]:
             raise ValueError(
-                f"{model.name} has no setting {', '.join(unknown):.200}; its settings: "
+                f"{model.name} has no setting {', '.join(unknown):.200}; use "
                 f"{', '.join(model.model_fields)}"
             )
         return model.model_validate(settings)

@@ -44,14 +44,14 @@ class Reader:
         keywords = {} if skipped is None else {"skipped": skipped}
         if keywords and "skipped" not in inspect.signature(cls.read).parameters:
             raise PluginError(
-                f"reader {cls.name!r} cannot skip malformed trees: its `read` takes no `skipped`"
+                f"reader {cls.name!r} cannot skip malformed trees: add `skipped` to its `read`"
             )
         with plugin_errors(f"reader {cls.name!r} failed on {path}"):
             trees = list(cls.read(path, **keywords))
         for tree in trees:
             if not isinstance(tree, Tree):
                 raise PluginError(
-                    f"reader {cls.name!r} must return a list of thinstack.Tree, found "
-                    f"{shown(tree)} in it"
+                    f"reader {cls.name!r} must return a list of thinstack.Tree; the list "
+                    f"contains {shown(tree)}"
                 )
         return trees

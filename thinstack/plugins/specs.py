@@ -57,7 +57,7 @@ class Spec:
 
     def __init__(self, kind: Any, plugin: Any):
         if kind not in KINDS:
-            raise PluginError(f"expected a class of a contract, or a module, found {shown(plugin)}")
+            raise PluginError(f"expected a plugin class or a module, found {shown(plugin)}")
         if not isinstance(plugin, type) or getattr(plugin, "plugin_kind", None) != kind:
             raise PluginError(f"must return {KINDS[kind].returns}, found {shown(plugin)}")
         self.kind: str = kind
@@ -142,7 +142,7 @@ class BundleSpec:
             )
         if not isinstance(folder, os.PathLike) or not Path(folder).is_absolute():
             raise PluginError(
-                f"bundle {name!r}: expected its folder as an absolute pathlib.Path, such as "
+                f"bundle {name!r}: expected the folder as an absolute pathlib.Path, such as "
                 f"Path(__file__).parent / 'model', found {shown(folder, 200)}"
             )
         self.name, self.folder = name, Path(folder)
@@ -150,7 +150,7 @@ class BundleSpec:
     @property
     def fault(self) -> str | None:
         """The problem if the folder is missing, else None."""
-        missing = f"{self.folder}: no such folder; install the distribution again"
+        missing = f"{self.folder}: no such folder; reinstall the distribution"
         return None if self.folder.is_dir() else missing
 
     @property

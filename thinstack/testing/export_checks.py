@@ -54,7 +54,7 @@ def onnx_of_cell(subject: CellSubject) -> None:
         with torch.no_grad():
             scores = model({name: torch.from_numpy(values) for name, values in inputs.items()})
         expected = [scores[name] for name in model.output_names]
-        what = f"scores of {len(sizes)} trees of {sizes[:5]} nodes in onnxruntime and in torch"
+        what = f"scores of {len(sizes)} trees of {sizes[:5]} nodes in onnxruntime and torch"
         require_alike(run(inputs), expected, what, 1e-5)
 
 
@@ -103,7 +103,7 @@ def torchscript(subject: Subject[Any]) -> None:
     for n in ROWS:
         method = subject.methods(plugin, n)[subject.exported]
         results = [script(*method.values.values())]
-        require_alike(results, method(), f"{method.name} of {n} rows in TorchScript and in torch")
+        require_alike(results, method(), f"{method.name} of {n} rows in TorchScript and torch")
 
 
 def onnx(subject: Subject[Any]) -> None:
@@ -118,7 +118,7 @@ def onnx(subject: Subject[Any]) -> None:
         if "lengths" in method.values:  # the distance after a last word is not read
             last = method.values["lengths"].cumsum(0) - 1
             results[last] = expected[last] = 0
-        what = f"{method.name} of {n} rows in onnxruntime and in torch"
+        what = f"{method.name} of {n} rows in onnxruntime and torch"
         require_alike([results], [expected], what, 1e-4)
 
 

@@ -75,10 +75,10 @@ class Method(NamedTuple):
         except Exception as error:
             sizes = {name: tuple(part.shape) for name, part in arguments.items()}
             problem = f"{type(error).__name__}: {error!s:.200}"
-            raise AssertionError(f"{self.name} of shapes {sizes} raises {problem}.") from error
+            raise AssertionError(f"{self.name} with shapes {sizes} raises {problem}.") from error
         shapes = [tuple(part.shape) for part in results]
         if values is None and shapes != [*self.shapes]:
-            raise AssertionError(f"{self.name} returns shapes {shapes}, expected {self.shapes}.")
+            raise AssertionError(f"{self.name} must return shapes {self.shapes}, found {shapes}.")
         return results
 
     def with_gradients(self) -> tuple[Values, list[Tensor]]:

@@ -28,7 +28,7 @@ def loss_is_a_sum(subject: HeadSubject) -> None:
     scores, labels = subject.labelled(head)
     twice = torch.cat([scores, scores]), torch.cat([labels, labels])
     once, both = head.loss(scores, labels), head.loss(*twice)
-    require_alike([both], [2 * once], "the loss of rows twice, and twice their loss")
+    require_alike([both], [2 * once], "the loss of duplicated rows and twice the loss")
 
 
 def unlabelled_rows(subject: HeadSubject) -> None:
@@ -40,14 +40,14 @@ def unlabelled_rows(subject: HeadSubject) -> None:
     labelled = (labels.reshape(len(labels), -1) != -1).all(1)
     loss = head.loss(scores, labels)
     rest = head.loss(scores[labelled], labels[labelled])
-    require_alike([loss], [rest], "the loss with rows labeled -1, and without them")
+    require_alike([loss], [rest], "the losses with and without rows labeled -1")
     nothing = [head.loss(scores, torch.full_like(labels, -1)), head.loss(scores[:0], labels[:0])]
-    require_alike(nothing, [loss.new_zeros([])] * 2, "the loss without labels, and 0")
+    require_alike(nothing, [loss.new_zeros([])] * 2, "the loss without labels and 0")
     (gradient,) = gradients_of(loss, [scores])
     if bool(gradient[~labelled].any()) or bool(gradients_of(nothing[0], [scores])[0].any()):
-        raise AssertionError("rows labeled -1 have a gradient.")
+        raise AssertionError("rows labeled -1 must not have a gradient.")
     if not bool(gradient[labelled].any()):
-        raise AssertionError("labeled rows have no gradient.")
+        raise AssertionError("labeled rows must have a gradient.")
 
 
 def soft_labels(subject: HeadSubject) -> None:
@@ -63,7 +63,7 @@ def soft_labels(subject: HeadSubject) -> None:
     soft = torch.zeros_like(scores)
     soft[labelled, labels[labelled]] += 2
     soft[labelled, others[labelled]] += 0.5
-    require_alike([head.loss(scores, soft)], [expected], "the losses of soft and of plain labels")
+    require_alike([head.loss(scores, soft)], [expected], "the losses of soft and plain labels")
 
 
 def scaled_logits(subject: HeadSubject) -> None:
@@ -75,7 +75,9 @@ def scaled_logits(subject: HeadSubject) -> None:
         logits, scores = head(rows), head.scores(rows)
         if head.scale_logits(factor):
             logits, scores = factor * logits, torch.softmax(factor * logits, 1)
-        require_alike([head(rows), head.scores(rows)], [logits, scores], "after scale_logits(0.5)")
+        require_alike(
+            [head(rows), head.scores(rows)], [logits, scores], "results after scale_logits(0.5)"
+        )
 
 
 ROWS, MANY = 6, 2560  # the latter is more than float16 counts to
@@ -102,12 +104,12 @@ def built_as_asked(subject: Subject[Any]) -> None:
             for size in other.attributes
             if other.spec.takes(size) and getattr(plugin, size) != other.sizes[size]
         ]:
-            raise AssertionError(f"attributes {wrong} are not those of {other.sizes}.")
-        require_finite(list(plugin.parameters()), "the first values of parameters")
+            raise AssertionError(f"attributes {wrong} do not match {other.sizes}.")
+        require_finite(list(plugin.parameters()), "initial parameter values")
         for dtype in (torch.float32, torch.float64):
             for method in other.methods(plugin.to(dtype), ROWS, Draw(dtype=dtype)).values():
                 if any(part.dtype != dtype for part in method()):
-                    raise AssertionError(f"{method.name} does not return {dtype}.")
+                    raise AssertionError(f"{method.name} must return {dtype} for {dtype} inputs.")
 
 
 def device_and_type(subject: Subject[Any]) -> None:
@@ -124,9 +126,9 @@ def device_and_type(subject: Subject[Any]) -> None:
         except Exception as error:
             if isinstance(error, NotImplementedError) and "Cannot copy" not in str(error):
                 continue  # a size that depends on numbers, as that of masked_select
-            raise AssertionError(f"{method.name} on another device: {error!s:.200}.") from error
+            raise AssertionError(f"{method.name} fails on device meta: {error!s:.200}.") from error
         if any(not part.is_meta or part.dtype != torch.float64 for part in results):
-            raise AssertionError(f"{method.name} returns a tensor of another device or type.")
+            raise AssertionError(f"{method.name} must keep the device and type of its inputs.")
 
 
 def inputs_are_kept(subject: Subject[Any]) -> None:
@@ -139,7 +141,7 @@ def inputs_are_kept(subject: Subject[Any]) -> None:
         for name, part in values.items():
             same = torch.equal(part, method.values[name]) and not part.requires_grad
             if not (same or name.startswith("children")):
-                raise AssertionError(f"{method.name} changes its argument `{name}`.")
+                raise AssertionError(f"{method.name} must not change its argument `{name}`.")
 
 
 def no_rows(subject: Subject[Any]) -> None:
@@ -153,7 +155,7 @@ def no_rows(subject: Subject[Any]) -> None:
 
 FINITE = {
     "random rows": torch.clone,
-    "rows of zeros, as of unknown words": torch.zeros_like,
+    "rows of zeros (unknown words)": torch.zeros_like,
     "rows of ones": torch.ones_like,
     "rows of tiny numbers": lambda rows: rows * 1e-42,
     "rows of large numbers": lambda rows: rows * 1000,
@@ -189,11 +191,11 @@ def nothing_is_kept(subject: Subject[Any]) -> None:
         for method in subject.methods(plugin.train(training), ROWS, Draw(seed=3)).values():
             method()
     if not torch.equal(numbers, torch.random.get_rng_state()):
-        raise AssertionError("a call in evaluation mode draws random numbers.")
+        raise AssertionError("a random call (e.g. dropout) ignores eval mode.")
     if not all(map(torch.equal, state, plugin.state_dict().values())):
         raise AssertionError("a call in evaluation mode changes a buffer or parameter.")
     plugin.load_state_dict(subject.random().state_dict())
-    _require_same_results(subject, plugin, "after other calls, and of a new one")
+    _require_same_results(subject, plugin, "after other calls and of a new instance")
 
 
 def _require_same_results(subject: Subject[Any], plugin: Any, what: str) -> None:
@@ -211,11 +213,11 @@ def weights_are_all(subject: Subject[Any]) -> None:
     plugin, other = subject.random(), subject.create(SEED + 1).double()
     places = {part.data_ptr() for part in plugin.parameters() if part.numel()}
     if any(part.data_ptr() in places for part in other.parameters()):
-        raise AssertionError("two of it share a parameter.")
+        raise AssertionError("two instances share a parameter.")
     first, second = (list(subject.create().parameters()) for _ in range(2))
-    require_alike(first, second, "first weights from the same seed")
+    require_alike(first, second, "initial weights from the same seed")
     other.load_state_dict(plugin.state_dict())
-    _require_same_results(subject, other, "after loading weights, and of the one that saved them")
+    _require_same_results(subject, other, "after loading weights and before saving them")
 
 
 def rows_are_independent(subject: Subject[Any]) -> None:
@@ -230,7 +232,7 @@ def rows_are_independent(subject: Subject[Any]) -> None:
             for rows in (
                 (order.flip(0), order[: n // 2], *order[:ROWS].unsqueeze(1)) if whole else ()
             ):
-                what = f"{name} of {len(rows)} of {n} rows, and of all"
+                what = f"{name} of {len(rows)} of {n} rows and of all rows"
                 require_alike(method(method.take(rows)), [part[rows] for part in whole], what)
 
 
@@ -244,7 +246,7 @@ def sentences_are_apart(subject: ParserSubject) -> None:
             together = torch.tensor_split(parser(words, lengths), lengths.cumsum(0)[:-1])
             for k, sentence in enumerate(torch.tensor_split(words, lengths.cumsum(0)[:-1])):
                 alone = parser(sentence, lengths[k : k + 1])
-                what = f"distances of sentence {k} of {sizes} words, and alone"
+                what = f"distances of sentence {k} of {sizes} words in a batch and alone"
                 require_alike([together[k][:-1]], [alone[:-1]], what)
 
 
@@ -262,7 +264,7 @@ def gradients(subject: Subject[Any]) -> None:
         # Heads may be wide: theirs are compared along a random direction.
         how = {"fast_mode": isinstance(plugin, TaskHead), "raise_exception": False}
         if leaves and not torch.autograd.gradcheck(run, (*leaves, *parameters), **how):
-            raise AssertionError(f"the gradients of {method.name} are not those of differences.")
+            raise AssertionError(f"the gradients of {method.name} do not match finite differences.")
 
 
 def parameters_are_used(subject: Subject[Any]) -> None:
@@ -274,4 +276,4 @@ def parameters_are_used(subject: Subject[Any]) -> None:
         results = [part for method in subject.methods(plugin, 30).values() for part in method()]
         parts = gradients_of(weighted_sum(results), list(parameters.values()))
         if dead := [n for n, part in zip(parameters, parts, strict=True) if not bool(part.any())]:
-            raise AssertionError(f"no result depends on the parameters {dead}.")
+            raise AssertionError(f"no result depends on the parameters {dead}; remove them.")

@@ -107,7 +107,7 @@ class CellSubject(Subject[Cell]):
         super().__init__(cell, options, inner_size=inner_size or 0, **sizes)
         self.examples, self.both = examples, inner_size is None
         if self.sizes["inner_size"] not in (0, width := self.sizes["input_size"]):
-            raise ValueError(f"inner_size must be 0 or input_size = {width}, got {inner_size}")
+            raise ValueError(f"inner_size must be 0 or {width} (input_size), found {inner_size}")
 
     def variants(self) -> Iterator[Self]:
         yield self

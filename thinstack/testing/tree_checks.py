@@ -77,7 +77,7 @@ def inputs_are_read(subject: CellSubject) -> None:
         inputs, *children = gradients_of(weighted_sum(methods[name](values)), leaves)
         slots = [torch.cat(children, -1).any(0).any(-1)] if children else []
         if not all(bool(places.all()) for places in (inputs.any(0), *slots)):
-            raise AssertionError(f"{name} does not read all columns of inputs, or all children.")
+            raise AssertionError(f"{name} must read all columns of its inputs and all children.")
 
 
 def bfloat16(subject: CellSubject) -> None:
@@ -88,4 +88,4 @@ def bfloat16(subject: CellSubject) -> None:
     for name, method in subject.methods(cell, 6, Draw(dtype=torch.float32)).items():
         with torch.autocast("cpu", torch.bfloat16):
             results = [part.float() for part in method()]
-        require_alike(results, method(), f"{name} under autocast, and without", 0.1)
+        require_alike(results, method(), f"{name} with and without autocast", 0.1)

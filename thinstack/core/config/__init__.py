@@ -130,20 +130,18 @@ class EncoderConfig(Strict):
             if getattr(self, name) != field.get_default(call_default_factory=True)
         ]
         if self.name is not None and (more := set(changed) - {"name", "options"}):
-            raise ValueError(f"{sorted(more)} are not for a registered encoder; use options")
+            raise ValueError(f"{sorted(more)} do not apply to a registered encoder; use options")
         if self.name == TRACKING:
-            raise ValueError(f"{TRACKING} is set by the fields of a tracker, not by its name")
+            raise ValueError(f"set {TRACKING} with the tracker table, not with name")
         if self.name is None and self.options:
-            raise ValueError("options are those of a registered encoder, but there is no name")
+            raise ValueError("options need the name of a registered encoder: set name too")
         if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
-            raise ValueError("a tracker goes with one layer and no top_down")
+            raise ValueError("a tracker needs layers = 1 and no top_down")
         if len(set(self.readout)) != len(self.readout):
-            raise ValueError(f"readout names a part twice: {list(self.readout)}")
+            raise ValueError(f"readout lists a part twice: {list(self.readout)}")
         idle = [name for name in ("separate", "readout") if name in changed]
         if self.top_down is None and idle:
-            raise ValueError(
-                f"{' and '.join(idle)} describe two directions, but there is no top_down"
-            )
+            raise ValueError(f"{' and '.join(idle)} only work with top_down; set top_down too")
         return self
 
 
@@ -238,15 +236,15 @@ class ModelConfig(Strict):
         if self.parses and "tree_source" not in self.model_fields_set:
             object.__setattr__(self, "tree_source", "self")  # not frozen during construction
         if self.encoder.tracker is not None and self.trees != "binary":
-            raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
+            raise ValueError(f"a tracker needs trees = 'binary', found {self.trees!r}")
         if self.tree_source == "self" and not self.parses:
-            raise ValueError("tree_source 'self' needs a parser")
+            raise ValueError("tree_source = 'self' needs a parser")
         if self.parser is not None and self.trees != "binary":
-            raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
+            raise ValueError(f"a parser needs trees = 'binary', found {self.trees!r}")
         if self.parser is not None and self.encoder.tracker is not None:
-            raise ValueError("a parser cannot be combined with an encoder.tracker")
+            raise ValueError("a parser does not work with an encoder.tracker; drop either")
         if self.aggregation == "tree" and self.parser is None:
-            raise ValueError("aggregation 'tree' needs a parser of gaps, such as distances.v1")
+            raise ValueError("aggregation = 'tree' needs a parser, such as distances.v1")
         if len(self.labels) == 1:
             raise ValueError(f"labels: expected at least two classes, found {self.labels[0]!r}")
         return self
@@ -265,11 +263,11 @@ class ModelConfig(Strict):
         named = (("labels", self.labels), ("relations", self.relations), ("class_sets", shown))
         for name, values in named:
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} must differ, got {list(values)}")
+                raise ValueError(f"{name} must differ, found {list(values)}")
             if odd := [value for value in values if re.search("[\ud800-\udfff]", value)]:
                 raise ValueError(f"{name} must be Unicode text, found {odd[0]!r:.80}")
         if self.relations and self.trees != "dependency":
-            raise ValueError(f"relations belong to dependency trees, found trees = {self.trees!r}")
+            raise ValueError(f"relations need trees = 'dependency', found {self.trees!r}")
         return self
 
 

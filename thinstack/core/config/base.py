@@ -83,14 +83,14 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
 
     try:
         if Path(path).exists() and not Path(path).is_file():
-            raise ValueError("expected a file, found a folder, a pipe or a device; name a file")
+            raise ValueError("expected a file, found a folder, pipe or device; pass a file")
         with Path(path).open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise ValueError(f"expected at most {MOST_BYTES:,} bytes")
+            raise ValueError(f"the limit is {MOST_BYTES:,} bytes")
         text = content.decode().replace("\r\n", "\n")
         if _LONG_KEY.search(text):
-            raise ValueError("expected keys of fewer than 100 names")
+            raise ValueError("a key has 100 parts or more")
         return tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None

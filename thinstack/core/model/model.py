@@ -138,15 +138,15 @@ class Model(nn.Module):
             counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]
             if bool((counts < 1).any()) or int(counts.sum()) != pieces:
                 raise ValueError(
-                    f"pieces_per_word must be at least 1 each and {pieces} in all, as many as "
-                    f"there are piece_ids; found a sum of {int(counts.sum())}"
+                    f"pieces_per_word must each be at least 1 and add up to {pieces}, the number "
+                    f"of piece_ids; found a sum of {int(counts.sum())}"
                 )
             if "lengths" in self.embedding.index_names:
                 lengths = inputs["lengths"]
                 if bool((lengths < 1).any()) or int(lengths.sum()) != counts.shape[0]:
                     raise ValueError(
-                        f"lengths must be at least 1 each and {counts.shape[0]} in all, as many as "
-                        f"there are words; found a sum of {int(lengths.sum())}"
+                        f"lengths must each be at least 1 and add up to {counts.shape[0]}, the "
+                        f"number of words; found a sum of {int(lengths.sum())}"
                     )
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             inputs = self._moved(inputs)
@@ -183,7 +183,7 @@ class Model(nn.Module):
 def pair_rows(roots: Tensor) -> Tensor:
     """Concatenate trees 2k and 2k + 1 into rows (B / 2, 2H). Raises ValueError if B is odd."""
     if roots.shape[0] % 2 != 0:
-        raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
+        raise ValueError(f"expected an even number of trees (pairs), found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 

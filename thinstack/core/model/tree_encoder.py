@@ -126,7 +126,7 @@ class TreeEncoder(Encoder):
         expected = schedule.leaves.shape[0] if self.words_at_leaves else schedule.stacked.shape[0]
         if words.shape[0] != expected:
             raise ValueError(
-                f"expected {expected} words, one for each node that has one, found {words.shape[0]}"
+                f"expected {expected} words, one per node with a word; found {words.shape[0]}"
             )
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             schedule = moved(schedule, words)
@@ -141,7 +141,7 @@ class TreeEncoder(Encoder):
             return schedule_transitions(inputs["transitions"])
         if self.structure == "lengths":
             if bool((inputs["lengths"] < 1).any()):
-                raise ValueError("lengths must be at least 1: leave out sentences without words")
+                raise ValueError("lengths must be at least 1: remove sentences without words")
             return schedule_lengths(inputs["lengths"])
         parents = inputs["parents"].long()
         check_range("parents", parents, -1, parents.shape[0] - 1)
@@ -151,7 +151,7 @@ class TreeEncoder(Encoder):
             check_range("slots", slots, 0, self.arity - 1)
             taken = (parents * self.arity + slots)[parents >= 0]
             if torch.unique(taken).shape[0] < taken.shape[0]:
-                raise ValueError("slots put two children of a node in one place")
+                raise ValueError("two children of a node have the same slot")
         if "kinds" in self.input_names:
             kinds = inputs["kinds"].long()
             check_range("kinds", kinds, 1, self.kinds)
@@ -200,6 +200,6 @@ def check_range(name: str, values: Tensor, least: int, greatest: int) -> None:
     """Raise ValueError for values outside [least, greatest]."""
     if bool(((values < least) | (values > greatest)).any()):
         raise ValueError(
-            f"{name} must be from {least} to {greatest}, found {int(values.min())} to "
+            f"{name} must be between {least} and {greatest}, found {int(values.min())} to "
             f"{int(values.max())}"
         )

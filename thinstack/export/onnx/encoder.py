@@ -72,7 +72,7 @@ def writer_of(part: Encoder | Embedding | Parser, function: str) -> Callable[...
         written: Callable[..., Any] = getattr(module, function)
     except (ImportError, AttributeError) as error:
         raise ExportError(
-            f"{type(part).__name__} cannot be exported to ONNX: its class must name a module "
-            f"with a function `{function}` as `onnx`, found {part.onnx!r} ({error})"
+            f"{type(part).__name__} cannot be exported to ONNX: set onnx on its class to a "
+            f"module with a function {function}, found {part.onnx!r} ({error})"
         ) from error
     return written

@@ -82,8 +82,8 @@ def export_stages(
         )
     if chosen["outputs"] != "nodes" and model.of_roots not in model.output_names:
         raise ExportError(
-            f"outputs = {chosen['outputs']!r} needs a model that scores nodes; this one gives "
-            f"{', '.join(model.output_names)}; leave outputs out"
+            f"outputs = {chosen['outputs']!r} needs a model that scores nodes; this one returns "
+            f"{', '.join(model.output_names)}; omit outputs"
         )
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
@@ -207,9 +207,7 @@ def _output_columns(g: Graph, model: Model, rows: dict[tuple[str, str], Value]) 
 def _there(value: Value | None) -> Value:
     """Return a value that the export of an encoder must contain."""
     if value is None:
-        raise ExportError(
-            "a requested output is missing: fix the function `encode` that exports the encoder"
-        )
+        raise ExportError("a requested output is missing: fix the encoder's ONNX function `encode`")
     return value
 
 

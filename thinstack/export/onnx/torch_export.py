@@ -59,9 +59,9 @@ def export_part(part: Part) -> onnx.GraphProto:
     needed = sorted((one.domain, one.version) for one in model.opset_import if one.domain in used)
     read, expected = len(model.graph.input), len(part.example)
     if needed and needed != [("", OPSET)]:
-        problem = f"it needs operators beyond opset {OPSET}: {needed}"
+        problem = f"it needs {needed}; use operators of opset {OPSET}"
     elif read != expected:
-        problem = f"expected {expected} inputs, found {read}; make it read all of its inputs"
+        problem = f"expected {expected} inputs, found {read}; make the part read all of them"
     else:
         return model.graph
     raise ExportError(f"{part.name} cannot be exported to ONNX: {problem}")
@@ -116,8 +116,8 @@ def _reason(error: BaseException) -> str:
         reasons = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
         details = "; ".join(dict.fromkeys(reasons))
         return (
-            "it behaves differently for other numbers of rows, because of an `if` or a loop "
-            f"over them; treat all numbers alike ({details})"
+            "an `if` or a loop makes the result depend on the number of rows; handle all "
+            f"numbers the same way ({details})"
         )
     places = re.findall(r'^ *File "([^"]+)", line (\d+), in \w+\n', str(error), re.MULTILINE)
     where = " at {}:{}".format(*places[-1]) if places else ""

@@ -164,7 +164,7 @@ class _File:
         try:
             self.session = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
-            advice = "use only operations of thinstack's own parts"
+            advice = "use only the operations of built-in parts"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         self.proto = onnx.load_model_from_string(exported)
         self.quantize = cast(Quantize, self.session.metadata["quantization"])
@@ -205,7 +205,7 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     if not error <= tolerance:
         raise ExportError(
             f"the scores of a tree change by {error:.2g} with the other trees in its batch; "
-            f"allowed {tolerance:.0e}. A cell or task head must treat each row separately in "
+            f"the limit is {tolerance:.0e}. A cell or task head must treat each row separately in "
             "evaluation mode"
         )
     return error

@@ -29,8 +29,8 @@ class WordLeaf(Cell):
         words, width = self.input_size, self.hidden_size
         if leaf == "word" and words != width:
             raise ConfigError(
-                "leaf = 'word' makes a word's vector the state of its leaf, so it must be "
-                f"hidden_size = {width} wide, found input_size = {words}; make them equal or set "
+                "leaf = 'word' uses a word's vector as the state of its leaf, so input_size must "
+                f"be hidden_size = {width}, found {words}; make them equal or set "
                 "leaf = 'projected'"
             )
         self.w_x, self.b_x = None, None

@@ -54,9 +54,9 @@ class MVRNN(Cell):
         )
         if leaf == "table" and input_size != row:
             raise ConfigError(
-                f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} takes inputs "
-                f"of width {row} (a vector and the parameters of a matrix), found input_size = "
-                f"{input_size}; make it {row} or set leaf = 'projected'"
+                f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} needs "
+                f"input_size = {row} (a vector and the parameters of a matrix), found "
+                f"{input_size}; change input_size or set leaf = 'projected'"
             )
         sizes = [hidden_size, hidden_size * hidden_size]
         super().__init__(input_size, hidden_size, sizes, arity=2)

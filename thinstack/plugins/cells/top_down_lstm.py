@@ -44,7 +44,7 @@ class TopDownLSTM(Cell):
         self, *, input_size: int, hidden_size: int, kinds: int = 2, inputs: SideInputs = "shared"
     ):
         if kinds < 1:
-            raise ValueError(f"expected kinds to be at least 1, one for each side, found {kinds}")
+            raise ValueError(f"kinds must be at least 1, one per side, found {kinds}")
         sizes = input_size, hidden_size, [hidden_size] * 2
         super().__init__(*sizes, arity=1, inner_size=input_size, kinds=kinds)
         self.per_side = inputs == "per_side"

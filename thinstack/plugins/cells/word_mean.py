@@ -18,7 +18,7 @@ class WordMean(SubtreeMean):
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if hidden_size != input_size:
             raise ConfigError(
-                f"hidden_size of a mean of words must be input_size = {input_size}, found "
+                f"a word mean needs hidden_size = input_size = {input_size}, found "
                 f"{hidden_size}; make them equal"
             )
         super().__init__(input_size=input_size, inner_size=inner_size)

@@ -38,7 +38,7 @@ class Similarity(TaskHead):
     def __init__(self, *, hidden_size: int, classes: int, hidden: Count = 50, dropout: Rate = 0.0):
         if classes < 2:
             raise ValueError(
-                f"expected at least 2 ratings (labels of the model), found {classes}; add labels"
+                f"expected at least 2 ratings (the model's labels), found {classes}; add labels"
             )
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
         self.product = nn.Linear(hidden_size, hidden, bias=False)  # W_x

@@ -107,8 +107,8 @@ class TransformerEmbedding(Embedding):
         if width < heads or width % heads or width * (1 + rows) + static != size:
             twice = "twice " if rows else ""
             raise ConfigError(
-                f"transformer.v1: expected size = {twice}the width of the encoder + static, with a "
-                f"width that {heads} heads share evenly; found size = {size}, static = {static}"
+                f"transformer.v1: expected size = {twice}the encoder's width + static, with a "
+                f"width divisible by {heads} heads; found size = {size}, static = {static}"
             )
         names = ["piece_ids", "pieces_per_word", "lengths"]
         super().__init__(

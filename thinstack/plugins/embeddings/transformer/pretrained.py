@@ -100,7 +100,7 @@ def leaves(
     table = state[TABLE].numpy()
     if len(table) != len(vocabulary):
         raise ConfigError(
-            f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokenizer has "
+            f"data.encoder: {name} has vectors for {len(table)} pieces, but its tokenizer has "
             f"{len(vocabulary)}; use the weights and the tokenizer of the same encoder"
         )
     weights = encoder_weights(
@@ -120,8 +120,8 @@ def _static(
     """Return the static columns (V, static), from vectors of the encoder's pieces."""
     if pieces != vocabulary.entries:
         raise ConfigError(
-            f"data.vectors: expected vectors of the pieces of {name}, in their order, found "
-            "others; name another file, or leave out vectors and the embedding's option static"
+            f"data.vectors: expected vectors for the pieces of {name}, in the same order; "
+            "choose another file, or omit vectors and the embedding's option static"
         )
     return torch.from_numpy(np.array(vectors, np.float32))
 
@@ -133,7 +133,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
     config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
     _check_kind(name, config)
     if there and not any((folder / file).is_file() for file in TOKENIZERS):
-        raise OSError(f"it has neither {' nor '.join(TOKENIZERS)}")
+        raise OSError(f"it contains neither {' nor '.join(TOKENIZERS)}")
     tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
     model, read = transformers.AutoModel.from_pretrained(
         source,
@@ -145,7 +145,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
     )
     # Otherwise transformers would initialize missing weights randomly.
     if lacking := sorted(field for field in read["missing_keys"] if "pooler" not in field):
-        raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
+        raise OSError(f"{len(lacking)} weights are missing, such as {lacking[0]}")
     return config, tokenizer, model
 
 
@@ -154,7 +154,7 @@ def _check_kind(name: str, config: Any) -> None:
     decoder = " decoder" if getattr(config, "is_decoder", False) else ""
     if kind not in NAMINGS or activation != "gelu" or decoder:
         raise ConfigError(
-            f"data.encoder: expected a BERT or MPNet with gelu, found in {name} a "
+            f"data.encoder: expected BERT or MPNet with GELU; {name} is a "
             f"{kind}{decoder} with {activation}; use another encoder"
         )
     for field, expected in NAMINGS[kind].assumed.items():
@@ -186,13 +186,13 @@ def _check_sizes(
             for values in (expected, actual)
         )
         raise ConfigError(
-            f"model.embedding: for {name}, write {write} (size beside kind, the others in "
+            f"model.embedding: for {name}, set {write} (size next to kind, the rest in "
             f"options); found {read}"
         )
     if options["layers"] > config.num_hidden_layers:
         raise ConfigError(
             f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found "
-            f"layers = {options['layers']}; use fewer"
+            f"layers = {options['layers']}; reduce layers"
         )
 
 

@@ -59,8 +59,8 @@ class StackEncoder(Encoder):
             problem = str(error)
         if problem and feeds:
             raise ConfigError(
-                f"model.encoder.tracker: the cell cannot take a context of width {size} "
-                f"({problem}); use a cell that can (spinn_lstm.v1), or feeds = false"
+                f"model.encoder.tracker: the cell does not accept context of width {size} "
+                f"({problem}); use spinn_lstm.v1, or set feeds = false"
             )
         if problem:
             raise ConfigError(f"model.cell: {problem}")
