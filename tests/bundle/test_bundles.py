@@ -126,7 +126,7 @@ BROKEN_CONFIGS = (b"{", b"[]", b'{"labels": 1}', b"\xff", b"[" * 100_000)
             r"vocabulary\.txt: not a plain file",
             marks=pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes"),
         ),
-        (lambda folder: (folder / "x.pkl").write_text("x"), r"x\.pkl: not listed"),
+        (lambda folder: (folder / "x.pkl").write_text("x"), r"x\.pkl: not in"),
         (
             replaced("config.json", json.dumps(NEWER_CONFIG).encode()),
             r"config\.json: schema 7.*newer thinstack",

@@ -54,11 +54,11 @@ OF_ANOTHER_FORM = {
     r"files\.vocabulary\.txt\.size": lambda raw: raw.update(files={"vocabulary.txt": {}}),
     "greater than": lambda raw: raw["files"]["vocabulary.txt"].update(size=-1),
     "mode": lambda raw: raw["files"]["vocabulary.txt"].update(mode=1),
-    "all files are 12,8": lambda raw: raw["files"].update(
+    "files total 12,8": lambda raw: raw["files"].update(
         {f"{number}.bin": record(b"x") | {"size": 4 << 30} for number in range(3)}
     ),
     r"producer\.extra": lambda raw: raw["producer"].update(extra=1),
-    r"vocabulary\.txt: not listed": lambda raw: raw["files"].pop("vocabulary.txt"),
+    r"vocabulary\.txt: not in": lambda raw: raw["files"].pop("vocabulary.txt"),
     r"manifest\.json: \d+ bytes": lambda raw: raw["files"].update({"manifest.json": record(b"x")}),
     # Nothing but a version is told.
     r"schema 2, .* up to 1; install a newer thinstack: 9\.1 or later$": lambda raw: raw.update(
@@ -73,7 +73,7 @@ OF_ANOTHER_FORM = {
     [
         *((manifest(text), r"manifest\.json") for text in [*NO_JSON, "[]", "null", "{}"]),
         *((resealed(change), message) for message, change in OF_ANOTHER_FORM.items()),
-        (lambda folder: os.truncate(folder / "manifest.json", 1 << 40), "a manifest has at most"),
+        (lambda folder: os.truncate(folder / "manifest.json", 1 << 40), "the manifest limit is"),
     ],
     ids=range(len(NO_JSON) + len(OF_ANOTHER_FORM) + 4),
 )

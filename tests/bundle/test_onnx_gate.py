@@ -146,7 +146,7 @@ def hostile():
     texts = [proto([node("Abs", ["x"], ["MARK"])], result="MARK"), cast()]
     texts[1].metadata_props.add(key="labels", value="MARK")
     return {
-        "keeps its data in another file": [
+        "data in another file": [
             *map(of_weight, (tensor, undeclared, memory)),
             constant(name="value", t=tensor, type=AttributeProto.TENSOR),
             constant(name="values", tensors=[ones(), tensor], type=AttributeProto.TENSORS),
@@ -163,7 +163,7 @@ def hostile():
         "training graph": [with_field(cast(), "training_info", TrainingInfoProto())],
         "utf-8": [text.SerializeToString().replace(b"MARK", b"\xff\xfe\xfd\xfc") for text in texts],
         "sparse": [sparse_weight, constant(name="sparse_value", sparse_tensor=sparse, type=11)],
-        "nested deeper than 32": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
+        "(limit 32)": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
     }
 
 
@@ -206,7 +206,7 @@ def test_what_no_protocol_buffer_of_onnx_holds_is_refused():
     for level in range(3000):
         deep = field((6, 5, 1)[level % 3], deep)  # in an attribute of a node of a graph
     refusal(field(7, deep))
-    with pytest.raises(BundleError, match="nested deeper than 32"):
+    with pytest.raises(BundleError, match="limit 32"):
         check_onnx(field(7, deep), source="a file", allow=[""])
 
 
@@ -248,7 +248,7 @@ def test_more_fields_than_any_model_has_are_not_read():
     assert time.process_time() - started < 5
     packed = TensorProto(name="w", data_type=FLOAT, raw_data=b"")
     graph = field(7, field(5, packed.SerializeToString() + field(1, bytes(40_000_000))))
-    assert "40,000,000 bytes of integers; expected at most" in refusal(graph)
+    assert "40,000,000 bytes of integers" in refusal(graph)
 
 
 NONSENSE = [b"", b"\x80\x04K\x01.", b"\x38\x01", b"\x3b\x3c", b"\x00\x00", b"\x3a\x05"]

@@ -86,14 +86,14 @@ def test_a_commit_stays_and_a_branch_moves_and_both_are_kept(files, tmp_path):
 def test_what_cannot_be_had_is_told_in_a_line(hub, tmp_path):
     expected = {
         "user/nobody": "no such repository, or it is private: log in with hf auth login",
-        "user/films@v9": "no such revision: name a branch, a tag or a commit",
-        "user/gated": "you need to request access",
-        "user/bare": "not a bundle, it has no manifest.json",
+        "user/films@v9": "no such revision",
+        "user/gated": "request access",
+        "user/bare": "not a bundle",
     }
     of_files = {
         "user/lacking": "cases.json: missing, though the manifest lists it",
-        "user/broken": "manifest.json: not the manifest of a thinstack bundle",
-        "user/wide": "a manifest has at most 1,048,576",
+        "user/broken": "manifest.json: not a thinstack bundle manifest",
+        "user/wide": "limit is 1,048,576",
         "user/damaged": "the manifest says",
     }
     commands = [["open", f"hf://{name}"] for name in expected]
@@ -105,7 +105,7 @@ def test_what_cannot_be_had_is_told_in_a_line(hub, tmp_path):
         assert answer.startswith(f"BundleError: hf://{name}: {problem}")
         assert "\n" not in answer
     for (name, problem), answer in zip(of_files.items(), answers[len(expected) :], strict=True):
-        assert answer.startswith(f"BundleError: hf://{name}, as its author uploaded it: ")
+        assert answer.startswith(f"BundleError: hf://{name}, as uploaded by its author: ")
         assert problem in answer
     assert predicted == (2, "", f"error: hf://user/nobody: {expected['user/nobody']}\n")
 

@@ -154,7 +154,7 @@ def test_an_output_of_ascii_only_holds_any_text(bundle, monkeypatch, args):
 def test_what_is_no_unicode_is_refused(cli, bundle):
     answer = cli("predict", "good", "caf\udce9", "--model", bundle)
     assert answer.out.startswith("good: good\n"), "texts before it are drawn"
-    answer._replace(out="").check_refused("text 1: not Unicode text, character 3")
+    answer._replace(out="").check_refused("text 1: not valid Unicode: character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
     assert answer.out.startswith("good: good\n")
     answer._replace(out="").check_refused("standard input:2: ", "found the byte 0xe9", "--encoding")

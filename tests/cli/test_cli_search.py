@@ -122,7 +122,7 @@ def test_a_text_of_another_language_is_named_by_its_line(search, table):
         file.write("фильм был очень плохой и скучный;Leeds\n")
     answer = search("good film", "--text", "review", "--json", "--top", "99")
     assert "line 8" in {line["row"] for line in lines_of(answer)}, "it is searched all the same"
-    assert "warning: line 8: the model does not know 6 of its 6 words" in answer.err
+    assert "warning: line 8: the model does not know 6 of the 6 words" in answer.err
 
 
 SAID = [

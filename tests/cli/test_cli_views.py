@@ -68,9 +68,9 @@ def test_the_calibration_error_is_shown(cli, files, sentiment):
 @pytest.mark.parametrize(
     ("texts", "warned"),
     [
-        (("\U0001f9b7",), "warning: text 0: .* 1 of its 1 words, such as '\U0001f9b7'"),
-        (("A good film.", "\U0001f9b7 \U0001f9b4 ok!"), "warning: text 1: .* 2 of its 3 words"),
-        (("Das ist ein sehr guter Film", "любовь"), "warning: text 0: .*English.* 1 of its 6"),
+        (("\U0001f9b7",), "warning: text 0: .* 1 of the 1 words, such as '\U0001f9b7'"),
+        (("A good film.", "\U0001f9b7 \U0001f9b4 ok!"), "warning: text 1: .* 2 of the 3 words"),
+        (("Das ist ein sehr guter Film", "любовь"), "warning: text 0: .*English.* 1 of the 6"),
         (("A good film \U0001f60d.", "...", "terrific; zxqvyk"), ""),
     ],
 )

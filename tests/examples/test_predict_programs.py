@@ -146,7 +146,7 @@ def test_a_wrong_case_fails(example, predict, tmp_path, monkeypatch, capsys):
 
 def test_no_bundle(example, predict, tmp_path, monkeypatch, capsys):
     assert run(predict, monkeypatch, tmp_path) == 2
-    message = f"{RUNTIMES[example]}: {tmp_path}: not a bundle, it has no manifest.json\n"
+    message = f"{RUNTIMES[example]}: {tmp_path}: not a bundle (no manifest.json)\n"
     assert capsys.readouterr() == ("", message)
 
 

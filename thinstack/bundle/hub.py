@@ -17,10 +17,10 @@ _NAME = r"[A-Za-z0-9_][\w.-]*"
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _MEANINGS: Final = {  # errors of the hub, a subclass before its base
-    "GatedRepoError": "you need to request access on its page; then log in with hf auth login",
+    "GatedRepoError": "request access on its page, then log in with hf auth login",
     "RepositoryNotFoundError": "no such repository, or it is private: log in with hf auth login",
-    "RevisionNotFoundError": "no such revision: name a branch, a tag or a commit, or leave it out",
-    "EntryNotFoundError": f"not a bundle, it has no {MANIFEST_FILE}: push it with thinstack push",
+    "RevisionNotFoundError": "no such revision: choose a branch, a tag or a commit, or omit it",
+    "EntryNotFoundError": f"not a bundle (no {MANIFEST_FILE}): push one with thinstack push",
 }
 
 
@@ -62,7 +62,7 @@ def fetch(address: str) -> Bundle:
         try:
             return _download(repository, commit, folder)
         except BundleError as error:
-            raise BundleError(f"{address}, as its author uploaded it: {error}") from None
+            raise BundleError(f"{address}, as uploaded by its author: {error}") from None
 
 
 def _download(repository: str, commit: str, folder: Path) -> Bundle:
@@ -107,7 +107,7 @@ def ask_commit(repository: str, revision: str) -> str:
     commit = str(hub.get_hf_file_metadata(url, timeout=limit, **LIBRARY).commit_hash)
     if _COMMIT.fullmatch(commit):
         return commit
-    raise ValueError("it names no commit; check HF_ENDPOINT and your proxy")
+    raise ValueError("the reply has no commit; check HF_ENDPOINT and your proxy")
 
 
 @contextmanager

@@ -116,10 +116,10 @@ class Manifest(_Part):
         for name, record in self.files.items():
             if record.size > size_limit(name):
                 most = f"{size_limit(name):,}"
-                raise ValueError(f"{name} is {record.size:,} bytes; expected at most {most}")
+                raise ValueError(f"{name} is {record.size:,} bytes; the limit is {most}")
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
-            raise ValueError(f"all files are {total:,} bytes; expected at most {MOST_BYTES:,}")
+            raise ValueError(f"the files total {total:,} bytes; the limit is {MOST_BYTES:,}")
         return self
 
     @classmethod
@@ -140,7 +140,7 @@ class Manifest(_Part):
             problem = problems(error, most=_LISTED)
         except ValueError as error:
             problem = f"metrics: {error}"
-        raise BundleError(f"this cannot be written as a bundle: {problem}")
+        raise BundleError(f"cannot write the bundle: {problem}")
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> Self:
@@ -148,7 +148,7 @@ class Manifest(_Part):
         try:
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
-                raise BundleError(f"{source}: not the manifest of a thinstack bundle")
+                raise BundleError(f"{source}: not a thinstack bundle manifest")
             whole = raw["digest"] == _digest(raw)
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None

@@ -10,7 +10,7 @@ from thinstack.bundle.reading import Bundle, read_folder
 from thinstack.errors import BundleError, UnknownNameError, shown
 
 BUNDLED = Path(__file__).parent / "bundled"
-MORE = "pip install a package that provides it, or pass the path of a bundle's folder"
+MORE = "pip install a package that provides it, or pass the path of a bundle folder"
 _IN_A_CLONE = "pip install ./models/thinstack-{} in a clone of thinstack's repository"
 SEPARATE = {
     name: _IN_A_CLONE.format(name)
@@ -79,8 +79,8 @@ def _may_be_name(path_or_name: str | Path) -> bool:
 def _locate(path_or_name: str | Path) -> Path:
     if not BUNDLED.is_dir():
         raise BundleError(
-            f"{BUNDLED}: thinstack's own files are missing: reinstall it, but not as a zip "
-            "file; if you freeze your program with PyInstaller, add --collect-data thinstack"
+            f"{BUNDLED}: thinstack's own files are missing: reinstall it, not as a zip "
+            "file; when you build with PyInstaller, add --collect-data thinstack"
         )
     unknown: UnknownNameError | None = None
     if _may_be_name(path_or_name):
@@ -98,11 +98,11 @@ def _locate(path_or_name: str | Path) -> Path:
         problem = f"expected the name, folder or address of a bundle: {error!s:.200}"
         raise BundleError(f"{shown(path_or_name, 200)}: {problem}") from None
     if is_file:
-        raise BundleError(f"{folder}: expected the folder of a bundle, found a file")
+        raise BundleError(f"{folder}: expected a bundle folder, found a file")
     if unknown is not None:
         raise unknown
     raise BundleError(
-        f"{folder}: no such folder; `thinstack plugins` lists the models that you can load by name"
+        f"{folder}: no such folder; `thinstack plugins` lists the models you can load by name"
     )
 
 

@@ -96,7 +96,7 @@ class Bundle:
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path, content = self.path / VOCABULARY_FILE, self.read(VOCABULARY_FILE)
         if (entries := content.count(b"\n")) > MOST_ENTRIES:
-            raise BundleError(f"{path}: {entries:,} entries; expected at most {MOST_ENTRIES:,}")
+            raise BundleError(f"{path}: {entries:,} entries; the limit is {MOST_ENTRIES:,}")
         try:
             vocabulary = kind.load(FileContent(path, content))
         except DataError as error:
@@ -115,7 +115,7 @@ def read_folder(folder: Path) -> Bundle:
         _check_digest(folder / name, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
-            problem = "not listed in the manifest; move files that are not of the bundle out of it"
+            problem = "not in the manifest; move files that do not belong to the bundle out of it"
             raise BundleError(f"{folder / name}: {problem}")
     return _checked(folder, manifest)
 
@@ -136,7 +136,7 @@ def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
     messages. Raises BundleError unless the files match their manifest exactly."""
     manifest, path = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source), Path(source)
     if odd := sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}):
-        problem = f"its manifest and its files differ: {', '.join(odd):.200}"
+        problem = f"its manifest and files differ: {', '.join(odd):.200}"
         raise BundleError(f"{source}: {problem}; {MEND}")
     for name, record in manifest.files.items():
         place = f"{source}: {name}"
@@ -166,10 +166,10 @@ def _checked(path: Path, manifest: Manifest, contents: Mapping[str, bytes] | Non
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a folder. Raises BundleError if it is missing or cannot be read."""
     path = folder / MANIFEST_FILE
-    with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
+    with _readable(path, missing=f"{folder}: not a bundle (no {MANIFEST_FILE})"):
         size = _file_size(path)
         if size > MANIFEST_BYTES:
-            raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {MANIFEST_BYTES:,}")
+            raise BundleError(f"{path}: {size:,} bytes; the manifest limit is {MANIFEST_BYTES:,}")
         return Manifest.parse(path.read_bytes(), source=str(path))
 
 
@@ -239,5 +239,5 @@ def _check_size(path: Path | str, size: int, record: FileRecord) -> None:
 
 def _check_digest(path: Path | str, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
-        problem = "its SHA-256 differs from the one in the manifest, so the file is damaged"
+        problem = "its SHA-256 differs from the manifest's, so the file is damaged"
         raise BundleError(f"{path}: {problem}; {MEND}")

@@ -116,9 +116,7 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     places = json.loads((header.get("__metadata__") or {}).get(ONNX_WEIGHTS, "{}"))
     if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
-        raise ValueError(
-            f"expected the names that weights have in the ONNX file, found {places!r:.80}"
-        )
+        raise ValueError(f"expected weight names from the ONNX file, found {places!r:.80}")
     held = _held(bundle.read(ONNX_FILE)) if places else {}
     state |= {
         name: torch.from_numpy(held[place] / _scale_of_rows(name, state))

@@ -52,7 +52,7 @@ def write_bundle(
             _write_files(new, sealed.contents or {})
             read_folder(new)
     except OSError as error:
-        raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
+        raise BundleError(f"{target}: cannot write the bundle: {error}") from None
     bundle = Bundle(target, config, sealed.manifest)
     if is_own and ONNX_FILE in files:
         note_own(bundle)
@@ -109,7 +109,7 @@ def _settle(target: Path) -> None:
 def check_replaceable(target: Path) -> None:
     """Raise BundleError for a file, and for a folder that contains anything but a bundle."""
     if target.exists() and not target.is_dir():
-        raise BundleError(f"{target}: a bundle is a folder, found a file: choose another path")
+        raise BundleError(f"{target}: expected a folder, found a file: choose another path")
     if not target.exists() or not any(target.iterdir()):
         return
     try:

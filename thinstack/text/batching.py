@@ -13,7 +13,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DeviceError, InputError, raised_by_signal_handler, shown
 
 _PLAIN = {list, tuple}
-_BY_TEXT = "model(text) reads texts"
+_BY_TEXT = "use model(text) for text"
 
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
@@ -177,7 +177,7 @@ def sizes_of(sentences: Sequence[Sequence[str]], pieces: Sequence[int] | None = 
     lengths = [*map(len, sentences)]
     if 0 in lengths:
         place = lengths.index(0)
-        raise InputError(f"sentence {place} has no words: leave empty sentences out")
+        raise InputError(f"sentence {place} has no words: remove it")
     try:
         characters = [sum(map(len, words)) for words in sentences]
     except TypeError:
@@ -232,7 +232,7 @@ def check_sentences(sentences: object) -> None:
     if not (isinstance(sentences, np.ndarray) and sentences.ndim):
         check_container(sentences, "sentences of words")
     if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
-        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: pass a list")
     for place, sentence in enumerate(sentences):
         expected = f"sentence {place}: expected a list of words"
         if isinstance(sentence, str):
@@ -247,5 +247,5 @@ def check_sentences(sentences: object) -> None:
 def check_words(sentence: Sequence[str], place: int) -> None:
     """Raise InputError, with the index of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
-        problem = f"expected words that are strings, found {shown(odd[0])}"
+        problem = f"expected words as strings, found {shown(odd[0])}"
         raise InputError(f"sentence {place}: {problem}")

@@ -11,7 +11,7 @@ from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
 
-_READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
+_READ_BY = "convert it with thinstack.from_brackets or thinstack.from_nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The source of the trees of sentences, or the transitions (2n-1,) of each, 0 SHIFT and 1
@@ -30,7 +30,7 @@ def tree_maker(source: str, parser: TreeMaker | None = None) -> TreeMaker:
     Raises InputError for any other source, and for "self" without a parser.
     """
     if not isinstance(source, str):
-        raise InputError(f"expected the name of a tree source, found {shown(source)}")
+        raise InputError(f"expected a tree source name, found {shown(source)}")
     if source in SHAPES:
         shape = SHAPES[source]
         return lambda words: shape(len(words))
@@ -38,7 +38,7 @@ def tree_maker(source: str, parser: TreeMaker | None = None) -> TreeMaker:
         return parser
     names = ", ".join([*SHAPES, *(["self"] if parser else [])])
     problem = "no parser for the" if source == "self" else "unknown"
-    raise InputError(f"{problem} tree source {source!r}; this model has {names}")
+    raise InputError(f"{problem} tree source {source!r}; use one of {names}")
 
 
 class GivenTrees:
@@ -68,7 +68,7 @@ class GivenTrees:
             return None
         if not isinstance(trees, str):
             if not hasattr(trees, "__len__"):
-                raise InputError(f"expected trees or where they come from, found {shown(trees)}")
+                raise InputError(f"expected trees or a tree source, found {shown(trees)}")
             if len(words) != len(trees):
                 raise InputError(
                     f"{len(words)} sentences need {len(words)} trees, found {len(trees)}"
@@ -97,6 +97,6 @@ class GivenTrees:
         """Return whether the model reads trees. Raises InputError for trees that it cannot read."""
         if not self._has_trees and not (isinstance(trees, str) and trees == "auto"):
             source = repr(trees) if isinstance(trees, str) else "transitions"
-            problem = f"this model reads plain sentences and takes no trees, found {source}"
-            raise InputError(f"{problem}: leave the tree source out, or choose auto")
+            problem = f"this model reads plain sentences, not trees; found {source}"
+            raise InputError(f"{problem}: omit the tree source, or choose auto")
         return self._has_trees

@@ -62,12 +62,12 @@ class Language:
         words = list(filter(is_word, chain.from_iterable(sentences)))
         unread = list(filter(self._unread, words))
         if 2 * len(unread) > len(words):
-            count = f"{len(unread)} of its {len(words)} words"
+            count = f"{len(unread)} of the {len(words)} words"
             return f"the model does not know {count}, such as {shown(unread[0], 40)}"
         if not self._english or len(words) < FEWEST:
             return None
         count_known = sum(map(self.knows, words))
-        return f"it may not be English: the model knows {count_known} of its {len(words)} words"
+        return f"it may not be English: the model knows {count_known} of the {len(words)} words"
 
     def _unread(self, word: str) -> bool:
         other = not word.isascii() and self._rules.scripts.search(plain_letters(word))

@@ -43,12 +43,12 @@ def check_text(text: object, place: int, what: str = "text") -> str:
     is not text, and for text that UTF-8 cannot encode."""
     if not isinstance(text, str):
         words = isinstance(text, list | tuple) and all(isinstance(word, str) for word in text)
-        advice = "model.predict reads sentences of words" if words and text else "leave it out"
+        advice = "use model.predict for lists of words" if words and text else "leave it out"
         problem = instead_of(text) or f"found {shown(text, 60)}: {advice}"
         raise InputError(f"{what} {place}: expected a text, {problem}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        problem = f"not Unicode text, character {error.start} is {text[error.start]!r}"
+        problem = f"not valid Unicode: character {error.start} is {text[error.start]!r}"
         raise InputError(f"{what} {place}: {problem}") from None
     return text

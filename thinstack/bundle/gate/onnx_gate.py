@@ -95,7 +95,7 @@ def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str
     while left:
         span, depth = left.pop()
         if depth > DEEPEST:
-            raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
+            raise DamagedError(f"its graphs are nested too deep (limit {DEEPEST})")
         graph = reader.read(span)
         _refuse(graph, _SPARSE_WEIGHTS)
         for value in map(reader.read, (*graph.all(11), *graph.all(12))):
@@ -144,10 +144,10 @@ def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]
     message = reader.read(span)
     name = message.text(_NAME)
     if _EXTERNAL in message.fields or message.integer(_LOCATION):
-        raise DamagedError(f"tensor {name!r:.80} keeps its data in another file")
+        raise DamagedError(f"tensor {name!r:.80} stores its data in another file")
     kind = message.integer(_TYPE)
     if kind not in _TYPES:
-        problem = f"has elements of type {kind}, which thinstack does not read as numbers"
+        problem = f"has elements of type {kind}, which is not a supported number type"
         raise DamagedError(f"tensor {name!r:.80} {problem}")
     dtype, field = _TYPES[kind]
     if raw := message.one(_RAW):
@@ -161,6 +161,6 @@ def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]
         flat = np.frombuffer(message.numbers(field), dtype)
     shape = message.integers(_DIMS).tolist()
     if min(shape, default=0) < 0 or math.prod(shape) != flat.size:
-        problem = f"has the shape {shape!r:.200}, but {flat.size:,} numbers"
+        problem = f"has shape {shape!r:.200}, but {flat.size:,} numbers"
         raise DamagedError(f"tensor {name!r:.80} {problem}")
     return name, flat.reshape(shape)

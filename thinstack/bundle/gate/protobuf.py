@@ -89,7 +89,7 @@ class ProtobufReader:
                 value = slice(position, position + length)
                 position += length
             else:
-                raise DamagedError(f"wire type {kind}")
+                raise DamagedError(f"unknown wire type {kind}")
             if position > end or not 0 < number < 1 << 29:
                 raise DamagedError("it ends early" if position > end else f"field number {number}")
             left -= 1
@@ -124,7 +124,7 @@ def _varint(content: bytes, position: int) -> tuple[int, int]:
 def _unpacked(packed: bytes) -> NDArray[np.uint64]:
     """Parse consecutive integers."""
     if len(packed) > _MOST_PACKED:
-        raise DamagedError(f"{len(packed):,} bytes of integers; expected at most {_MOST_PACKED:,}")
+        raise DamagedError(f"{len(packed):,} bytes of integers; the limit is {_MOST_PACKED:,}")
     digits = np.frombuffer(packed, np.uint8)
     ends = np.flatnonzero(digits < 0x80)
     if not len(digits):
