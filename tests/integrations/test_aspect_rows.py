@@ -125,7 +125,7 @@ def test_frames_have_columns_for_each_term(aspect_folder, kind, own):
         (3, "about: expected a list of terms, .*found 3"),
         ([3], "expected each term as a text.*found 3"),
         (["?"], "a letter or digit"),
-        (["staff", "staff|waiter"], "two terms would both have a column 'staff_polarity'"),
+        (["staff", "staff|waiter"], "the column 'staff_polarity'"),
     ],
 )
 def test_terms_of_a_frame_that_are_none_are_refused(model, about, problem):
@@ -210,5 +210,5 @@ def test_a_text_that_fails_has_no_vector(folder):
 
 def test_rows_of_vectors_alone_need_vectors(tmp_path):
     model = thinstack.load(write_vector_bundle(tmp_path / "alone", labels=()).path)
-    with pytest.raises(InputError, match=r'no labels: .*thinstack\.load\("sentiment"\)'):
+    with pytest.raises(InputError, match=r'not labels: .*thinstack\.load\("sentiment"\)'):
         score_batches([], model)

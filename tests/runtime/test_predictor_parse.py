@@ -67,8 +67,8 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word):
 @pytest.mark.parametrize(
     ("parser", "message"),
     [
-        ("shifts", "sentence 0: transition 2 .*3 nodes"),
-        ("backwards", "sentence 1: transition 0 is a REDUCE"),
+        ("shifts", "sentence 0 .*transition 2 .*3 nodes"),
+        ("backwards", "sentence 1 .*transition 0 is a REDUCE"),
         ("long", r"expected 4 .*\(5,\) of int32"),
         ("floats", r"expected 4 .*\(4,\) of float32"),
     ],

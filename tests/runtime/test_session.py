@@ -88,7 +88,7 @@ def test_odd_arguments_of_calls(last_word, odd):
     predictor = Predictor(last_word, threads=1)
     with pytest.raises(InputError, match="tree source"):
         list(sentences_of(predictor, ["good"], source=odd))
-    with pytest.raises(InputError, match=r"expected trees or where they come from|need \d+ trees"):
+    with pytest.raises(InputError, match=r"expected trees or a tree source|need \d+ trees"):
         predictor.predict([["good"]], source=odd)
     with pytest.raises(TreeError, match="tree 0: "):
         predictor.predict_trees([odd])

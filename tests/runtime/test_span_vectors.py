@@ -81,10 +81,10 @@ def test_no_spans_have_no_rows(vectors):
 @pytest.mark.parametrize(
     ("start", "end", "problem"),
     [
-        (-1, 5, "outside|expected characters"),
+        (-1, 5, "outside|expected character offsets"),
         (40, 47, "pass 0 <= start < end <= 46"),
-        (5, 5, "expected characters"),
-        (5, 4, "expected characters"),
+        (5, 5, "expected character offsets"),
+        (5, 4, "expected character offsets"),
         (None, 5, r"found \(None, 5\)"),
         (0.5, 5, r"found \(0\.5, 5\)"),
         (34, 36, "contain no word"),

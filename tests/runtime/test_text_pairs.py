@@ -110,7 +110,7 @@ def test_a_process_of_its_own_and_a_pickle_say_the_same(trained):
         (["good", "good"], ["bad", " "], "text_b of pair 1: expected a text with words, found ' '"),
         (["good", None], ["bad", "bad"], "text_a of pair 1: expected a text, .*None"),
         (["good"] * 9, ["bad"] * 8 + ["\t"], "text_b of pair 8: expected a text with words"),
-        ("good", "\ud800", "text_b of pair 0: not Unicode text"),
+        ("good", "\ud800", "text_b of pair 0: not valid Unicode"),
         ("good", ["bad"], "found one text as text_a: "),
         (["good"], ["bad", "bad"], "of the same length, found 1 and 2"),
         (None, "bad", "expected several texts, found None"),

@@ -197,7 +197,7 @@ def test_too_many_words_have_no_reasons(last_word):
     predictor = Predictor(last_word, threads=1, max_words=4)
     given = predictor.predict([["film"] * 5], source=[transitions.left(5)])
     for found in (*predictor.predict([["film"] * 5]), *given):
-        with pytest.raises(InputError, match=r"4 words .*found 5"):
+        with pytest.raises(InputError, match=r"4 words, .*found 5"):
             found.why()
 
 

@@ -67,7 +67,7 @@ def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained):
     assert sum(pieces) == 600
     assert PIECES / 2 < max(pieces) <= PIECES
     with pytest.raises(
-        InputError, match=f"sentence 1: the word [ut]+ has {PIECES + 1} .* {PIECES} at once"
+        InputError, match=f"sentence 1: the word [ut]+ has {PIECES + 1} .* {PIECES}:"
     ):
         predictor.predict([["good"], ["film", ("ut" * PIECES)[: PIECES + 1]]])
 

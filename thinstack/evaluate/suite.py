@@ -92,7 +92,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "test": ("MFT", "INV", "DIR"),
 }
 _ADVICE = f"a suite has the columns {', '.join(Case._fields)}"
-_ADVICE += f", and one of aspects {', '.join(AspectCase._fields)}"
+_ADVICE += f"; an aspects suite has {', '.join(AspectCase._fields)}"
 
 
 def suite_names() -> list[str]:
@@ -137,7 +137,7 @@ def _cases(table: "Table") -> list[Case]:
     for place, values in _rows(table, Case._fields):
         case = Case(**values)
         moves = ("up", "down") if case.test == "DIR" else ("-",)
-        _check_value(values, "moves", moves, place, f" of a {case.test}")
+        _check_value(values, "moves", moves, place, f" for {case.test}")
         cases[case.id], places[case.id] = case, place
     for case in cases.values():
         _check_pair(case, cases, places[case.id])
@@ -155,7 +155,7 @@ def _rows(table: "Table", columns: Sequence[str]) -> Iterator[tuple[str, dict[st
                 _check_value(values, column, allowed, place)
         for column, before in seen.items():
             if (value := values[column]) in before:
-                raise DataError(f"{place}: expected each {column} once, found {value!r:.60} again")
+                raise DataError(f"{place}: duplicate {column} {value!r:.60}; make it unique")
             before.add(value)
         yield place, values
 
@@ -171,17 +171,17 @@ def _check_value(
 def _check_pair(case: Case, cases: Mapping[str, Case], place: str) -> None:
     if case.test == "MFT":
         if case.partner != "-":
-            raise DataError(f"{place}: expected no partner ('-') of an MFT, found {case.partner!r}")
+            raise DataError(f"{place}: expected partner '-' for an MFT, found {case.partner!r}")
         return
     partner = cases.get(case.partner)
     if partner is None or partner is case or partner.half != case.half:
-        wrong = f"expected the id of another text of the {case.half} half as partner"
+        wrong = f"expected the id of another text in the {case.half} half as partner"
         raise DataError(f"{place}: {wrong}, found {case.partner!r:.60}")
     order = ("negative", "neutral", "positive")
     change = order.index(case.polarity) - order.index(partner.polarity)
     allowed = {"-": change == 0, "up": change >= 0, "down": change <= 0}
     if not allowed[case.moves]:
-        wanted = "the partner's polarity" if case.test == "INV" else f"one that goes {case.moves}"
+        wanted = "the partner's polarity" if case.test == "INV" else f"a move {case.moves}"
         raise DataError(
             f"{place}: expected {wanted} in the column 'polarity', found {case.polarity} after "
             f"{partner.polarity}"
@@ -212,9 +212,9 @@ def _problem(term: CaseTerm, text: str, last: int) -> str | None:
     """Return the requirement that a term after the character `last` violates, or None."""
     start, end, _ = term
     if not start < end <= len(text):
-        return f"characters of a text of {len(text)}"
+        return f"offsets from 0 to {len(text)}"
     if start < last:
-        return "terms in the order of the text, none inside another,"
+        return "non-overlapping terms in text order"
     cuts = any(text[max(at - 1, 0) : at + 1].isalnum() for at in (start, end) if 0 < at < len(text))
     if cuts or text[start:end] != text[start:end].strip():
         return "whole words"

@@ -129,10 +129,10 @@ def _pairs(
 
 def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
     if scale is None:
-        expected = "a suite of polarities needs a model with negative and positive classes, such as"
+        expected = "a polarity suite needs a model with negative and positive classes, such as"
         raise InputError(
-            f"{expected} negative, neutral, positive; found {', '.join(labels)}; name a model of "
-            "sentiment"
+            f"{expected} negative, neutral, positive; found {', '.join(labels)}; choose a "
+            "sentiment model"
         )
     return scale
 

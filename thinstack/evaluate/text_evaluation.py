@@ -141,7 +141,7 @@ def text_scores(
     rows = []
     for number, result in enumerate(predictor.stream(texts, source=source)):
         if not result.sentences:
-            raise DataError(f"{where}: expected texts with words, found none in text {number}")
+            raise DataError(f"{where}: text {number} has no words; remove it")
         rows.append([*result.scores.values()])
     return np.array(rows).reshape(-1, len(predictor.labels))
 
@@ -182,7 +182,7 @@ def gold_labels(
     if wrong := [named[name] for name in unknown if meaning(name) in targets]:
         raise InputError(
             f"--relabel: expected one of the classes {', '.join(predictor.labels)}, or nothing "
-            f"to leave texts out, found {wrong[0]!r:.60}"
+            f"to exclude texts, found {wrong[0]!r:.60}"
         )
     if unknown:
         places |= _by_side(named, predictor) or _by_number(named, predictor)
@@ -251,7 +251,7 @@ def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
     ]
     if read:
         more = f" and {len(read) - MAX_LISTED:,} more" if len(read) > MAX_LISTED else ""
-        yield f"labels of the table were read: {', '.join(read[:MAX_LISTED])}{more}"
+        yield f"the table's labels were read: {', '.join(read[:MAX_LISTED])}{more}"
     scale = Scale.of(shown)
     if scale and len(shown) > 2:
         sides = {scale.tones[place] for place in classes.values() if place >= 0}

@@ -114,8 +114,8 @@ def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ..
     if the model does not detect terms."""
     if not _finds_terms(sentences, view):
         raise InputError(
-            f"aspects: this model does not find terms (it has no class {NO_TERM!r}): load one that "
-            f'does, {LOAD}, or name the terms, about("battery")'
+            f"aspects: this model does not find terms (no class {NO_TERM!r}): use "
+            f'{LOAD}, or pass the terms, as in about("battery")'
         )
     judged = list[Aspect]()
     for nodes in map(_TermNodes, sentences):

@@ -69,7 +69,7 @@ GPUS: Final = (
         "WebGpuExecutionProvider",
         {},
         "It needs a GPU with a driver for Vulkan (on Linux, with the package libvulkan1), Metal or "
-        "Direct3D 12, and onnxruntime-ep-webgpu beside onnxruntime 1.24.4 or newer (pip install "
+        "Direct3D 12, and onnxruntime-ep-webgpu with onnxruntime 1.24.4 or newer (pip install "
         "onnxruntime-ep-webgpu)",
         "install the driver of the GPU; on Linux also: apt-get install libvulkan1",
         "webgpu",

@@ -74,10 +74,10 @@ class GpuSession(OnnxSession):
         except BundleError as error:
             reason = _explained(error)
         outputs = self._on_cpu().run(names, feeds)
-        problem = f"{self._gpu.title} failed in the middle of a batch: {reason}"
+        problem = f"{self._gpu.title} failed during a batch: {reason}"
         if not self._auto:
-            raise DeviceError(f"{problem}. Load the model again, or score less at once; {ANYWHERE}")
-        self.device, self.warning = "cpu", f"{problem}; from now on the model runs on the CPU"
+            raise DeviceError(f"{problem}. Load the model again, or pass fewer texts; {ANYWHERE}")
+        self.device, self.warning = "cpu", f"{problem}; the model now runs on the CPU"
         warnings.warn(self.warning, RuntimeWarning, stacklevel=2)
         return outputs
 

@@ -77,9 +77,9 @@ def interface_of(
         expected_outputs = ["pair_scores"]
     if config.trees not in _TREES or not {*outputs} >= {*expected_outputs}:
         raise BundleError(
-            f"{source}: expected a model of binary trees or plain sentences with the outputs "
+            f"{source}: expected a binary-tree or plain-sentence model with the outputs "
             f"{' and '.join(expected_outputs)}; it reads {config.trees} trees and has "
-            f"{', '.join(outputs)}; run the file itself with onnxruntime"
+            f"{', '.join(outputs)}; run it directly with onnxruntime"
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
@@ -100,7 +100,7 @@ def interface_of(
     types = {name: INDEX_TYPES[kind] for name, kind in inputs.items()}
     most = _number(metadata, "max_pieces", source)
     if most is not None and config.embedding.kind != "wordpieces":
-        wrong = f"max_pieces needs a model of word pieces, found '{most}'"
+        wrong = f"max_pieces needs a word-piece model, found '{most}'"
         raise BundleError(f"{source}: {wrong}; {MEND}")
     probable = config.head.name in _PROBABLE
     width = _number(metadata, "vector_size", source) or 0
@@ -138,7 +138,7 @@ def _number(metadata: dict[str, str], key: str, source: str) -> int | None:
     if (number := metadata.get(key)) is None:
         return None
     if not re.fullmatch(r"[1-9][0-9]{0,8}", number):
-        raise BundleError(f"{source}: expected a number as {key}, found {number!r:.40}; {MEND}")
+        raise BundleError(f"{source}: expected a number for {key}, found {number!r:.40}; {MEND}")
     return int(number)
 
 
@@ -178,8 +178,8 @@ def check_rows(
     if rows.min() < 0 or max(rows.max(), sums.max()) > 1 + _ROUNDING or sums.min() < 1 - _ROUNDING:
         worst = sums[np.abs(sums - 1).argmax()]
         raise BundleError(
-            f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
-            f"{output} from {rows.min():.3g} to {rows.max():.3g}, and a sum of {worst:.3g}; "
+            f"{source}: expected probabilities from 0 to 1 that sum to 1 in each row; found "
+            f"{output} from {rows.min():.3g} to {rows.max():.3g} and a sum of {worst:.3g}; "
             f"{MEND}"
         )
 
@@ -198,10 +198,10 @@ def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
         top = np.concatenate(batch.tops)
         joints = nodes_over(top, sizes)[top == REDUCE]
         if not (steps[joints] == REDUCE).all():
-            raise BundleError(f"{source}: the model's own parse crosses sentence boundaries")
+            raise BundleError(f"{source}: the model's parse crosses sentence boundaries")
         steps = np.delete(steps, joints)
     if fault := first_fault(steps, sizes):
         problem = (
-            f"the model's own parse is not a tree: sentence {batch.places[fault[0]]}: {fault[1]}"
+            f"the model's parse of sentence {batch.places[fault[0]]} is not a tree: {fault[1]}"
         )
         raise BundleError(f"{source}: {problem}")

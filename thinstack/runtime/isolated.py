@@ -54,8 +54,8 @@ _TICK: Final = 0.2
 MOST_RECEIVED: Final = 1 << 28
 """Maximum bytes of the scores of a batch."""
 
-TRUSTED: Final = "to run a model that you trust without limits, pass isolated=False (--no-isolated)"
-_NO_PROCESS = f"a separate process for the model cannot be started ({{}}); {TRUSTED}"
+TRUSTED: Final = "if you trust the model, isolated=False (--no-isolated) runs it without limits"
+_NO_PROCESS = f"cannot start a separate process for the model ({{}}); {TRUSTED}"
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -149,7 +149,7 @@ class ModelProcess:
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:  # it closed the pipe but is still alive
-            return f"gave no answer ({error})"
+            return f"did not answer ({error})"
         if self._late:
             return f"took more than {self._late} seconds"
         if code >= 0:
@@ -233,7 +233,7 @@ class IsolatedSession:
         if error := _error_of(reply):
             raise error
         if missing := [name for name in names if name not in reply.arrays]:
-            raise BundleError(f"the process of the model gave no {missing[0]}")
+            raise BundleError(f"the model's process returned no {missing[0]}")
         if (warning := reply.data.get("warning")) and self.device != "cpu":
             self.device = self._asked = "cpu"
             warnings.warn(str(warning), RuntimeWarning, stacklevel=2)

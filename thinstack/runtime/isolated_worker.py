@@ -71,7 +71,7 @@ def read_message(file: BinaryIO, *, most: int) -> Message:
     """
     size = int.from_bytes(_exactly(file, 4), "little")
     if size > MOST_TEXT:
-        raise ValueError(f"a message of {size:,} bytes; expected at most {MOST_TEXT:,}")
+        raise ValueError(f"a message of {size:,} bytes; the limit is {MOST_TEXT:,}")
     try:
         data = json.loads(_exactly(file, size))
         headers = [(str(name), str(kind), [*shape]) for name, kind, shape in data.pop("arrays")]

@@ -58,7 +58,7 @@ class PairScorer(Scorer):
         """Raise InputError for a model of single texts."""
         if not self.reads_pairs:
             raise InputError(
-                "pairs: this model reads single texts: call model(text), or load a model that was "
+                "pairs: this model reads single texts: call model(text), or load a model "
                 "trained on pairs (thinstack train pairs.csv)"
             )
 
@@ -159,7 +159,7 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
         if isinstance(column, str):
             raise InputError(
                 f"pairs: expected two texts or two lists of texts, found one text as {name}: "
-                "put it in a list, once for each text of the other"
+                "pass a list that repeats it for each other text"
             )
         check_container(column, "several texts")
     first, second = (list(column) for column in columns)  # type: ignore[call-overload]

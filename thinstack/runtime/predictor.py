@@ -35,7 +35,7 @@ class How(TypedDict, total=False):
 
 
 _PICKLED = "the predictor comes from a pickle, which contains only the name or path of its bundle"
-_AGAIN = "load the model and pickle that"
+_AGAIN = "load and pickle the model again"
 
 
 class Predictor(PairScorer):
@@ -263,5 +263,5 @@ def _reopen(path: str, settings: dict[str, Any], digest: str) -> Predictor:
         raise BundleError(f"{error}; {_PICKLED}: put the bundle there, or {_AGAIN}") from None
     if digest != bundle.manifest.digest:
         problem = f"expected the bundle {digest:.12}, found {bundle.manifest.digest:.12}"
-        raise BundleError(f"{bundle.path}: {problem}; {_PICKLED}, whose model is another: {_AGAIN}")
+        raise BundleError(f"{bundle.path}: {problem}; {_PICKLED}, which has changed: {_AGAIN}")
     return Predictor(bundle, **settings)

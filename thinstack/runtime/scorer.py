@@ -286,6 +286,6 @@ def _aggregation(asked: str | None, *, joins: bool) -> Aggregation:
         raise InputError(
             "aggregation: this model was not trained to read a text as one tree (its "
             "configuration lacks aggregation = 'tree'), or it does not score phrases; choose "
-            "mean, or leave it out"
+            "mean, or omit aggregation"
         )
     return "tree" if joins and asked != "mean" else "mean"

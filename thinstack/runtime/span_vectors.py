@@ -24,8 +24,8 @@ LOST: Final = (
 """The problem with a prediction without a predictor, before the call to use."""
 
 ALONE: Final = (
-    "this model has vectors for whole sentences only, not for the phrases inside: use a model "
-    "of trees, or Prediction.vector"
+    "this model has vectors for whole sentences only, not for phrases: use a tree "
+    "model, or Prediction.vector"
 )
 """The problem with a model that has vectors for sentences only."""
 
@@ -40,8 +40,8 @@ def span_vectors(
     for span in spans:
         start, end = _whole(span)
         if not 0 <= start < end <= words:
-            problem = f"expected a span of words (start, end), found {shown(span)}"
-            advice = f"pass 0 <= start < end <= {words}, the words of the sentence"
+            problem = f"expected a word span (start, end), found {shown(span)}"
+            advice = f"pass 0 <= start < end <= {words}, the number of words"
             raise InputError(f"span_vectors: {problem}: {advice}")
         covers.append(_covering(nodes, start, end))
     rows = unit(vectors[[cover[-1] for cover in covers]])
@@ -119,7 +119,7 @@ def place_of(
     start, end = _whole((start, end))
     if not shift <= start < end <= shift + len(text):
         raise InputError(
-            f"vector_of: expected characters (start, end) of the text, found {asked}: "
+            f"vector_of: expected character offsets (start, end), found {asked}: "
             f"pass {shift} <= start < end <= {shift + len(text)}"
         )
     quoted = shown(text[start - shift : end - shift], 60)

@@ -55,7 +55,7 @@ class Reader(TextReader):
         predictor.check_reads_texts()
         receiver: object = on_error
         if receiver is not None and not callable(receiver):
-            advice = "pass a function of the index and the error of a text, or leave it out"
+            advice = "pass a function of a text's index and its error, or omit on_error"
             raise InputError(f"on_error: expected a function, found {shown(receiver)}: {advice}")
         if source != "auto":
             predictor.tree_maker(source)  # raise for an unknown source even without texts

@@ -24,8 +24,8 @@ def term_columns(about: Asked, model: Predictor) -> list[str]:
     first = [name_of(one).split("|")[0].strip() for one in about]
     if twice := [name for name in first if first.count(name) > 1]:
         raise InputError(
-            f"about: two terms would both have a column '{twice[0]}_polarity': leave one out, "
-            "or combine them as names of one thing, such as 'price|cost'"
+            f"about: two terms would share the column '{twice[0]}_polarity': drop one, "
+            "or combine them as names of one term, such as 'price|cost'"
         )
     return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
 

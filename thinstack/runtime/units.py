@@ -116,13 +116,13 @@ class Limits(NamedTuple):
     def _check_pieces(
         self, words: Sequence[str], place: int, counts: NDArray[np.int64], most: int
     ) -> None:
-        reads = f"word pieces; this model reads {most:,} at once"
+        reads = f"word pieces; this model reads at most {most:,}"
         if counts.max() > most:
             problem = f"the word {words[int(counts.argmax())]:.40} has {counts.max():,} {reads}"
             raise InputError(f"sentence {place}: {problem}: shorten it or leave it out")
         if self.with_trees:
             problem = f"sentence {place} has {counts.sum():,} {reads}"
-            advice = "shorten it, or leave its tree out so that it is read in parts"
+            advice = "shorten it, or omit its tree to read it in parts"
             raise InputError(f"{problem}: {advice}")
 
 

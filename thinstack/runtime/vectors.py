@@ -35,7 +35,7 @@ def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
 def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
     """Return the vectors (N, D) of a prediction. Raises InputError for a model without vectors."""
     if vectors is None:
-        raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
+        raise InputError(f"this model gives no vectors: use {LOAD}")
     return vectors
 
 
@@ -44,11 +44,11 @@ def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) ->
     without polarity."""
     predictor.check_reads_texts()
     if not predictor.width:
-        raise InputError(f"{purpose}: this model gives no vectors: load one that does, {LOAD}")
+        raise InputError(f"{purpose}: this model gives no vectors: use {LOAD}")
     if sign and predictor.view.polarity is None:
         raise InputError(
-            f"{purpose}: sign=True needs polarity, which this model does not give: load one that "
-            f"does, {LOAD}, or leave sign out"
+            f"{purpose}: sign=True needs polarity, which this model does not give: use "
+            f"{LOAD}, or omit sign"
         )
 
 
@@ -107,8 +107,8 @@ def vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     check_model(predictor, value, "similarity")
     if isinstance(vector, np.ndarray) and vector.dtype.kind == "f":
         if vector.ndim not in (1, 2) or vector.shape[-1] != predictor.width:
-            expected = f"vectors of {predictor.width} columns, as encode gives them without sign"
-            raise InputError(f"similarity: expected {expected}, found the shape {vector.shape}")
+            expected = f"vectors with {predictor.width} columns, as encode returns without sign"
+            raise InputError(f"similarity: expected {expected}, found shape {vector.shape}")
         return unit(vector)
     check_container(value, "several texts")
     texts = list(value)
@@ -124,5 +124,5 @@ def check_model(predictor: "Predictor", value: Any, call: str) -> None:
     if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:
         raise InputError(
             f"{call}: expected a result of this model, {predictor.bundle.path}, found one of "
-            f"{other.bundle.path}: read the text with this model"
+            f"{other.bundle.path}: score the text with this model"
         )

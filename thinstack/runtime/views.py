@@ -129,7 +129,7 @@ class View(NamedTuple):
         """Raise InputError, which names the `purpose`, for a model without labels."""
         if not self.labels:
             raise InputError(
-                f"{purpose}: this model gives vectors and no labels: use one that gives labels, "
+                f"{purpose}: this model gives vectors, not labels: use "
                 'thinstack.load("sentiment") or --model sentiment'
             )
 

@@ -66,7 +66,7 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
             "with a parser, such as sentiment"
         )
     if len(prediction.parts) > 1 or len(words) > predictor.max_words:
-        most = f"{predictor.max_words:,} words that is read as a whole"
+        most = f"{predictor.max_words:,} words, read as a whole"
         raise InputError(f"why needs a sentence of at most {most}; found {len(words):,}: split it")
     parents, _ = parents_of(steps)
     spans = spans_of(steps)
