@@ -52,7 +52,7 @@ def test_errors_survive_pickling(error, again):
 def test_the_pip_command_names_a_package_that_any_index_has(package, pip):
     missing = str(MissingExtraError(package, "cpu"))
     assert f"the package {package!r}" in missing
-    assert f"pip install {pip}, or install thinstack with its extra 'cpu'" in missing
+    assert f"pip install {pip}, or install thinstack with the extra 'cpu'" in missing
 
 
 def test_the_pip_command_names_all_that_the_extra_lacks(monkeypatch):
@@ -173,8 +173,8 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     monkeypatch.chdir(bundle.parent)
     note_own(open_bundle(bundle))  # A model of others runs in a process where all is there.
     out, err = run(*(command for _, command in extras), blocked=(package,))
-    problem = f"error: this needs the package '{package}', which is not installed"
-    remedies = (f"pip install {package}, or install thinstack with its extra '{extra}'"
+    problem = f"error: the package '{package}' is not installed"
+    remedies = (f"pip install {package}, or install thinstack with the extra '{extra}'"
                 for extra, _ in extras)  # fmt: skip
     assert err == "".join(f"{problem}: {remedy}\nexit code 2\n" for remedy in remedies)
     assert out == ""

@@ -252,8 +252,8 @@ class MissingExtraError(ThinstackError, ImportError):
     def __init__(self, package: str, extra: str):
         self.package, self.extra = package, extra
         super().__init__(
-            f"this needs the package {package!r}, which is not installed: pip install "
-            f"{' '.join(_lacking(package, extra))}, or install thinstack with its extra "
+            f"the package {package!r} is not installed: pip install "
+            f"{' '.join(_lacking(package, extra))}, or install thinstack with the extra "
             f"{extra!r}"
         )
 

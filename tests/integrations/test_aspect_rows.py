@@ -123,7 +123,7 @@ def test_frames_have_columns_for_each_term(aspect_folder, kind, own):
     [
         ("battery", "about: expected a list of terms, .*found 'battery'"),
         (3, "about: expected a list of terms, .*found 3"),
-        ([3], "expected each term as a text.*found 3"),
+        ([3], "expected each term to be text.*found 3"),
         (["?"], "a letter or digit"),
         (["staff", "staff|waiter"], "the column 'staff_polarity'"),
     ],

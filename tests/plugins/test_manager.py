@@ -239,7 +239,7 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
     unavailable, light = plugins.records()
     assert (unavailable.name, unavailable.status) == ("fake_builtin", "unavailable")
     assert light.status == "ok"
-    assert "pip install torch, or install thinstack with its extra 'train'" in unavailable.error
+    assert "pip install torch, or install thinstack with the extra 'train'" in unavailable.error
     assert plugins.find("cell", "light.v1").summary == "m_mine"
     with pytest.raises(MissingExtraError, match="torch"):
         plugins.find("cell", "own.v1")

@@ -380,15 +380,15 @@ def test_a_model_that_finds_no_terms_says_what_to_do():
 @pytest.mark.parametrize(
     ("term", "problem"),
     [
-        (3, "expected each term as a text.*found 3"),
-        (["battery"], r"expected each term as a text.*found \['battery'\]"),
-        (None, "expected each term as a text.*found None"),
+        (3, "expected each term to be text.*found 3"),
+        (["battery"], r"expected each term to be text.*found \['battery'\]"),
+        (None, "expected each term to be text.*found None"),
         ("", "expected a letter or digit.*found ''"),
         (" ", "expected a letter or digit"),
         ("price|", r"expected a letter or digit.*found 'price\|'"),
         ("?!", "expected a letter or digit"),
         ("<br>", "expected a letter or digit"),
-        ("bat\udcff", "expected each term as Unicode text"),
+        ("bat\udcff", "expected each term to be Unicode"),
     ],
 )
 @pytest.mark.parametrize("text", ["", "a menu"])

@@ -151,7 +151,7 @@ class Manifest(_Part):
                 raise BundleError(f"{source}: not a thinstack bundle manifest")
             whole = raw["digest"] == _digest(raw)
         except (ValueError, RecursionError) as error:
-            raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
+            raise BundleError(f"{source}: invalid JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which is meaningless in a damaged manifest.
         if not whole:
             raise BundleError(f"{source}: changed (its digest does not match); {MEND}")

@@ -79,7 +79,7 @@ def _may_be_name(path_or_name: str | Path) -> bool:
 def _locate(path_or_name: str | Path) -> Path:
     if not BUNDLED.is_dir():
         raise BundleError(
-            f"{BUNDLED}: thinstack's own files are missing: reinstall it, not as a zip "
+            f"{BUNDLED} is missing: reinstall thinstack, not as a zip "
             "file; when you build with PyInstaller, add --collect-data thinstack"
         )
     unknown: UnknownNameError | None = None

@@ -154,7 +154,7 @@ def _checked(path: Path, manifest: Manifest, contents: Mapping[str, bytes] | Non
     try:
         raw = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"{source}: not readable as JSON: {error}") from None
+        raise BundleError(f"{source}: invalid JSON: {error}") from None
     if isinstance(raw, dict):
         check_schema(raw, SCHEMA_VERSION, source=source, producer=manifest.producer.model_dump())
     try:

@@ -70,9 +70,7 @@ def seal(
     """Create a bundle in memory with these files, `config.json` and `manifest.json`. It can be run
     before it is written. Raises BundleError for invalid names and metrics."""
     if reserved := {CONFIG_FILE, MANIFEST_FILE} & files.keys():
-        raise BundleError(
-            f"{min(reserved)}: write_bundle writes this file: remove it from the files"
-        )
+        raise BundleError(f"{min(reserved)}: write_bundle writes this file; remove it from files")
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()

@@ -37,7 +37,7 @@ class Terms:
         self._patterns: dict[str, tuple[re.Pattern[str], list[str]]] = {}
         for term in terms:
             if not isinstance(term, str):
-                problem = f"expected each term as a text, {_EXAMPLE}; found {shown(term)}"
+                problem = f"expected each term to be text, {_EXAMPLE}; found {shown(term)}"
                 raise InputError(f"about: {problem}")
             self._patterns[term] = _pattern(term)
 
@@ -68,7 +68,7 @@ def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
     names = [parts_of(name) for name in term.split("|")]
     example = f"{_EXAMPLE}; found {shown(term)}"
     if any("\ud800" <= character <= "\udfff" for character in term):
-        raise InputError(f"about: expected each term as Unicode text, {example}")
+        raise InputError(f"about: expected each term to be Unicode, {example}")
     if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
         raise InputError(f"about: expected a letter or digit in each name of a term, {example}")
     names.sort(key=lambda parts: -len("".join(parts)))
