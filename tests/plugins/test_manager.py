@@ -62,7 +62,7 @@ BROKEN = {
     "unprintable": (UNPRINTABLE, "on import: an error whose message cannot be printed"),
     "long": ("raise OSError('x' * 10**7)", "on import: OSError: " + "x" * 900),
     "no_summary": (hook("a = cell('a.v1')\n    a.summary = 5\n    yield a"), "_cells: TypeError"),
-    "half_marked": (cells("a.v1") + "\ndef thinstack_heads(): ...", "thinstack_heads lacks"),
+    "half_marked": (cells("a.v1") + "\ndef thinstack_heads(): ...", "thinstack_heads: add"),
     "bad_name": (cells("Unversioned"), "cell name 'Unversioned' of Fake is not versioned"),
 }
 """Modules of plugins and what is said of them."""

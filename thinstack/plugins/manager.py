@@ -213,8 +213,8 @@ class PluginManager:
         hooks = {caller.name for caller in self._pluggy.get_hookcallers(module) or ()}
         bare = [hook for hook in HOOKS if hook not in hooks and callable(vars(module).get(hook))]
         if bare or not hooks:
-            lacking = ", ".join(bare) or f"no hook found (one of {', '.join(HOOKS)}): a hook"
-            raise PluginError(f"{lacking} lacks the decorator @thinstack.plugins.hookimpl")
+            lacking = ", ".join(bare) or f"no hook found (one of {', '.join(HOOKS)})"
+            raise PluginError(f"{lacking}: add the decorator @thinstack.plugins.hookimpl")
         return [hook for hook in HOOKS if hook in hooks]
 
     def _record(self, spec: AnySpec, source: Source) -> PluginRecord:

@@ -96,8 +96,8 @@ class _Scores(nn.Module):
 
 
 def torchscript(subject: Subject[Any]) -> None:
-    """Scripted, it gives the same results. Annotate all methods, set attributes in __init__, and
-    use no lambda, super() or getattr in a method."""
+    """The scripted plugin gives the same results. Annotate all methods, set attributes in
+    __init__, and use no lambda, super() or getattr in a method."""
     plugin = subject.random()
     script = torch.jit.script(_Scores(plugin) if isinstance(plugin, TaskHead) else plugin)
     for n in ROWS:
@@ -107,8 +107,8 @@ def torchscript(subject: Subject[Any]) -> None:
 
 
 def onnx(subject: Subject[Any]) -> None:
-    """Exported to ONNX, it gives the same results in onnxruntime. The exporter follows tensors
-    only: use no Python branch or loop over values or rows."""
+    """Exported to ONNX, the plugin gives the same results in onnxruntime. The exporter follows
+    tensors only: use no Python branch or loop over values or rows."""
     plugin, draw = subject.random(torch.float32), Draw(dtype=torch.float32)
     run = in_onnxruntime(_written(plugin, subject.methods(plugin, 1, draw)[subject.exported]))
     for n in ROWS if isinstance(plugin, TaskHead) else ROWS[:-1]:

@@ -21,7 +21,7 @@ from thinstack.testing.subject import SEED, HeadSubject, ParserSubject, Subject
 
 def loss_is_a_sum(subject: HeadSubject) -> None:
     """The loss is the sum over rows (reduction='sum'): training divides it by the number of labels.
-    Candidates are left out, because their rows belong together."""
+    Heads of candidates are skipped because their rows belong together."""
     head = subject.random()
     if head.reads == "candidates":
         return
@@ -88,9 +88,9 @@ OTHER_SIZES: tuple[dict[str, int], ...] = (
 
 
 def built_as_asked(subject: Subject[Any]) -> None:
-    """It has the sizes that its constructor is given, which may be 1, and so have the results of
-    its methods, in the type of their inputs. A constructor may refuse sizes with an error. All
-    parameters are created and filled in __init__."""
+    """The plugin and its methods' results have the sizes passed to the constructor, which may be
+    1, and results have the type of their inputs. A constructor may reject sizes with an error.
+    Create and fill all parameters in __init__."""
     for sizes in ({}, *OTHER_SIZES):
         other = subject.resized(sizes)
         try:
@@ -113,9 +113,9 @@ def built_as_asked(subject: Subject[Any]) -> None:
 
 
 def device_and_type(subject: Subject[Any]) -> None:
-    """All tensors are on the device of the inputs and of their type, which torch's device `meta`
-    shows without a GPU. No number is read from a tensor: the host would wait for the GPU, and
-    exports would fix it. Make tensors with new_zeros and the like, or register them as buffers."""
+    """All tensors have the device and type of the inputs, which torch's device `meta` shows
+    without a GPU. Read no number from a tensor: the host would wait for the GPU, and exports would
+    fix the number. Create tensors with new_zeros and the like, or register them as buffers."""
     for plugin, method in subject.in_both_modes(ROWS):
         plugin.to("meta")
         values = {name: part.to("meta") for name, part in method.values.items()}
@@ -207,9 +207,9 @@ def _require_same_results(subject: Subject[Any], plugin: Any, what: str) -> None
 
 
 def weights_are_all(subject: Subject[Any]) -> None:
-    """Its state_dict, loaded into another one, is all that a saved model needs, and the seed of
-    torch is all that first weights depend on. Two of them share nothing. Register tensors as
-    parameters or buffers, and lists of them as nn.ParameterList."""
+    """A saved model needs only the plugin's state_dict, and initial weights depend only on
+    torch's seed. Instances share nothing. Register tensors as parameters or buffers, and lists of
+    parameters as nn.ParameterList."""
     plugin, other = subject.random(), subject.create(SEED + 1).double()
     places = {part.data_ptr() for part in plugin.parameters() if part.numel()}
     if any(part.data_ptr() in places for part in other.parameters()):
@@ -217,7 +217,7 @@ def weights_are_all(subject: Subject[Any]) -> None:
     first, second = (list(subject.create().parameters()) for _ in range(2))
     require_alike(first, second, "initial weights from the same seed")
     other.load_state_dict(plugin.state_dict())
-    _require_same_results(subject, other, "after loading weights and before saving them")
+    _require_same_results(subject, other, "before saving and after loading weights")
 
 
 def rows_are_independent(subject: Subject[Any]) -> None:
@@ -237,8 +237,8 @@ def rows_are_independent(subject: Subject[Any]) -> None:
 
 
 def sentences_are_apart(subject: ParserSubject) -> None:
-    """In evaluation mode a parser's distances in a sentence do not depend on other sentences. Cut
-    at the bounds that `lengths` give, and take no mean or norm over all words."""
+    """In evaluation mode a parser's distances in a sentence do not depend on other sentences. Split
+    at the sentence boundaries from `lengths`, and take no mean or norm over all words."""
     parser = subject.random()
     with torch.no_grad():
         for sizes in ([5, 1, 12, 2], [700, 1, 300]):
@@ -251,8 +251,8 @@ def sentences_are_apart(subject: ParserSubject) -> None:
 
 
 def gradients(subject: Subject[Any]) -> None:
-    """Each method has the gradients that finite differences give, for its inputs and for
-    parameters. Use no detach, .data or in-place operation, and check each backward of your own."""
+    """Each method's gradients match finite differences, for its inputs and for parameters. Use
+    no detach, .data or in-place operation, and check every custom backward."""
     plugin = subject.random()
     parameters = [part for part in plugin.parameters() if part.requires_grad]
     for method in subject.methods(plugin, 3).values():

@@ -53,8 +53,8 @@ def top_down(subject: CellSubject) -> None:
 
 
 def neighbours(subject: CellSubject) -> None:
-    """A tree has the same outputs alone and in any batch. `examples` says how many random batches
-    are drawn."""
+    """A tree has the same outputs alone and in any batch. `examples` sets the number of random
+    batches."""
     cell = subject.random()
     run, generator = DepthOrdered(cell), np.random.default_rng(0)
     for seed in range(subject.examples):
@@ -70,7 +70,7 @@ def neighbours(subject: CellSubject) -> None:
 
 def inputs_are_read(subject: CellSubject) -> None:
     """Each column of the inputs of leaves and inner nodes changes the state, and so does a child in
-    each slot. A cell without inputs at inner nodes does not name `inner_size` in __init__."""
+    each slot. A cell without inputs at inner nodes has no `inner_size` in __init__."""
     methods = subject.methods(subject.random(), 50)
     for name in ("leaf", "compose"):
         values, leaves = methods[name].with_gradients()
@@ -81,7 +81,7 @@ def inputs_are_read(subject: CellSubject) -> None:
 
 
 def bfloat16(subject: CellSubject) -> None:
-    """A cell works under autocast in bfloat16. For one that does not, set `bf16 = False`."""
+    """A cell works under autocast in bfloat16. If a cell does not, set `bf16 = False`."""
     cell = subject.random(torch.float32)
     if not cell.bf16:
         return

@@ -90,7 +90,7 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
             raise ValueError(f"the limit is {MOST_BYTES:,} bytes")
         text = content.decode().replace("\r\n", "\n")
         if _LONG_KEY.search(text):
-            raise ValueError("a key has 100 parts or more")
+            raise ValueError("a key has 100 parts or more; the limit is 99")
         return tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
