@@ -74,7 +74,7 @@ export function fault(transitions: readonly number[], words: number): string | u
   for (const [place, step] of transitions.entries()) {
     if (step !== SHIFT && step !== REDUCE) return `transition ${place} is ${step}; expected 0 (SHIFT) or 1 (REDUCE)`;
     height += step === SHIFT ? 1 : -1;
-    if (height < 1) return `transition ${place} is a REDUCE, but there are fewer than two nodes on the stack`;
+    if (height < 1) return `transition ${place} is a REDUCE, but the stack has fewer than two nodes`;
   }
   // As many words as there are make one root of 2n - 1 transitions.
   return height === 1 ? undefined : `the last transition leaves ${height} nodes on the stack; expected 1, the root`;

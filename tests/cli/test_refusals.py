@@ -71,7 +71,7 @@ REFUSED = {
         "--category looks= -m ./vector": "expected a name and examples",
         "--about ?": "expected a letter or digit",
         "--about a --output phrases": "--output documents",
-        "--about a --category a=good -m ./vector": "would both have a column",
+        "--about a --category a=good -m ./vector": "would share the column",
     },
     "evaluate": {
         "stt trees.txt": "unknown model 'stt'; known: ",
