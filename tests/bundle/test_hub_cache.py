@@ -147,5 +147,5 @@ def test_a_commit_that_is_none_leads_nowhere(hub, files, tmp_path, commit):
     repository = hub.repositories["user/films"]
     repository.commits[commit], repository.branches["main"] = files, commit
     ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])
-    assert "it names no commit" in found
+    assert "the reply has no commit" in found
     assert not (tmp_path.parent / "outside").exists()
