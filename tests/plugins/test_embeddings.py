@@ -91,7 +91,7 @@ def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads():
         (X, ["token_ids"], "mean"),
         (X, ["piece_ids"], "rows"),
     ):
-        with pytest.raises(ValueError, match=f"'{lookup}' needs a table of size = {size} columns"):
+        with pytest.raises(ValueError, match=f"'{lookup}': expected {size} columns"):
             Embedding(table_size=(V, X), size=size, index_names=names, lookup=lookup)
     with pytest.raises(ValueError, match="lookup must be rows, mean, context or none, found 'sum'"):
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"], lookup="sum")

@@ -102,7 +102,7 @@ def recipe(folder, *, labels=LABELS, train="terms.jsonl", init="three", **sectio
         ({"labels": (NO_TERM, *FIVE)}, "model.labels: .*found no term, very negative"),
         ({"labels": (NO_TERM, "a", "b")}, "model.labels: .*found no term, a, b$"),
         ({"model": {"parser": None}}, "model.parser: .* such as sentiment .--init sentiment.$"),
-        ({"training": {"gold": False, "sources": ["self"]}}, "training: .*expected gold alone$"),
+        ({"training": {"gold": False, "sources": ["self"]}}, "training: .*sources but gold$"),
         ({"init": None}, 'task.guide: expected a bundle .*guide = "sentiment"'),
         ({"task": {"phrase_weight": -1}}, "task.*phrase_weight: .*greater than or equal to 0"),
         ({"task": {"polarity_weight": 1e5}}, "task.*polarity_weight: .*less than or equal to 1000"),
@@ -125,7 +125,7 @@ LOST = {"guide": "aspects", "tables": ["nosuch.jsonl"]}
         ({"task": {"guide": "nosuch"}}, BundleError, "nosuch: no such folder"),
         ({"train": "none.jsonl"}, DataError, r"^none.jsonl: expected rows with start, end and lab"),
         ({"model": {"head": {"name": "root_classifier.v1"}}}, ConfigError, "aspects.v1 .*; root_"),
-        ({"task": THREE_BARE}, ConfigError, "task.tables: .*a table without them.*task.guide"),
+        ({"task": THREE_BARE}, ConfigError, "task.tables: .*are missing.*task.guide"),
         ({"task": LOST}, DataError, "task aspects.v1: expected the file .*nosuch.jsonl"),
     ],
 )

@@ -128,9 +128,8 @@ class Embedding(nn.Module):
             raise ValueError(f"lookup must be rows, mean, context or none, found {lookup!r}")
         if lookup in READ and (table_size[1] != size or index_names != READ[lookup]):
             raise ValueError(
-                f"lookup {lookup!r} needs a table of size = {size} columns and reads "
-                f"{READ[lookup]}, found {table_size[1]} columns and {index_names}; set lookup = "
-                "'none'"
+                f"lookup {lookup!r}: expected {size} columns (size) and {READ[lookup]}, found "
+                f"{table_size[1]} columns and {index_names}; set lookup = 'none'"
             )
         self.index_names = list(index_names)
         self.entries = int(table_size[0])

@@ -142,7 +142,7 @@ def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
     parse = scores["parse"]
     if not makes_trees(model, forest):
         if not np.array_equal(parse, forest.transitions):
-            raise ExportError("the runtime does not return its input trees")
+            raise ExportError("the runtime changes its input trees")
         return forest
     if parse.shape != (nodes := forest.sizes.sum(),):
         raise ExportError(

@@ -83,10 +83,10 @@ def read_message(file: BinaryIO, *, most: int) -> Message:
     for name, kind, shape in headers:
         whole = all(type(axis) is int and 0 <= axis <= most for axis in shape)
         if kind not in _TYPES or not whole or len(shape) > _MOST_AXES:
-            raise ValueError(f"no array: {name!r:.80} of {kind:.40} {shape!r:.200}")
+            raise ValueError(f"not an array: {name!r:.80} of {kind:.40} {shape!r:.200}")
         left -= (needed := math.prod(shape) * np.dtype(kind).itemsize)
         if left < 0:
-            raise ValueError(f"arrays of more than {most:,} bytes")
+            raise ValueError(f"the arrays exceed {most:,} bytes")
         arrays[name] = np.frombuffer(_exactly(file, needed), kind).reshape(shape)
     return Message(data, arrays)
 

@@ -134,7 +134,7 @@ def _errors_of_case(
     try:
         outputs = dict(_outputs(session, case))
     except BundleError as error:
-        raise ValueError(f"the model fails on a case: {error}") from None
+        raise ValueError(f"the model cannot run a reference case: {error}") from None
     if any(outputs[name].shape != values.shape for name, values in wanted.items()):
         return np.array([np.inf])
     if rough and PARSE_OUTPUT in wanted and (outputs[PARSE_OUTPUT] != wanted[PARSE_OUTPUT]).any():

@@ -203,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
         if (words := request.words) > MAX_WORDS:
-            raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
+            raise _too_large(f"the limit is {MAX_WORDS:,} words and marks, found {words:,}")
         if self.path == "/texts":
             server.collection = Collection(request.texts, server.predictor, server.turn)
             return server.collection.summary

@@ -61,7 +61,7 @@ def load_checkpoint(
             raise ValueError("its SHA-256 has changed, so it is damaged")
         history: list[dict[str, Any]] = json.loads(noted["state"])["history"]
         if {record["seed"] for record in history} != {seed}:
-            raise ValueError(f"expected records of seed {seed}, found others or none")
+            raise ValueError(f"expected records of seed {seed}, found none")
         for name, module in modules.items():
             split = ((key.partition("/"), value) for key, value in tensors.items())
             load_state(module, {key: value for (part, _, key), value in split if part == name})

@@ -114,7 +114,7 @@ class InitConfig(Strict):
         if "embedding" not in self.parts:
             raise ValueError("parts: the others need 'embedding': add it")
         if {"embedding", "encoder", "head"} <= set(self.frozen):
-            raise ValueError("frozen: nothing is left to train; remove a part")
+            raise ValueError("frozen: nothing is left to train; unfreeze a part")
         return self
 
 

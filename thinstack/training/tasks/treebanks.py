@@ -87,9 +87,8 @@ class Treebank(Task):
         chains = recipe.model.trees == "sequence" and nodes
         if chains and recipe.model.encoder.top_down is not None:
             raise ConfigError(
-                "model.head: with a head that reads nodes, a sequence model reads phrases as "
-                "parts of longer ones, which does not work with model.encoder.top_down; use a "
-                "head that reads roots"
+                "model.head: a sequence model whose head reads nodes does not work with "
+                "model.encoder.top_down; use a head that reads roots"
             )
 
     def check_items(self, recipe: Recipe, train: Sequence[Labelled]) -> None:

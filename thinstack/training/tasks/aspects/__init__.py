@@ -142,9 +142,7 @@ class Aspects(TextTask):
                 "sentiment (--init sentiment)"
             )
         if recipe.training.trees != ("gold",):
-            raise ValueError(
-                "training: aspects are trained on the guide's trees; expected gold alone"
-            )
+            raise ValueError("training: aspects use the guide's trees; remove all sources but gold")
         if self.guide is None and recipe.init is None:
             raise ValueError(
                 "task.guide: expected a bundle that parses texts, found none; set one, such as "

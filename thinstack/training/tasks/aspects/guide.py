@@ -126,8 +126,8 @@ def guided_examples(
         )
     if not finds and not all(sentence.labelled for sentence in sentences):
         raise ConfigError(
-            "task.tables: expected the columns start, end and label, found a table without "
-            "them; only an aspects guide labels such texts (task.guide)"
+            "task.tables: the columns start, end and label are missing; add them, or set "
+            "task.guide to an aspects guide"
         )
     words = [sentence.words for sentence in sentences]
     trees = [
