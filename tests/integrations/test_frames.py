@@ -157,7 +157,7 @@ def test_two_columns_of_one_name(model, twice):
         (pd.DataFrame({"text": [b"a"]}), r"row 0 .*b'a'.*\.str\.decode"),
         (pl.DataFrame({"text": [None, 3]}), r"row 1 .*polars\.String"),
         (pa.table({"text": [True]}), r"row 0 .*found True.*pyarrow\.string"),
-        (pd.DataFrame({"text": ["good", "\ud800"]}, dtype=object), r"text 1: not Unicode"),
+        (pd.DataFrame({"text": ["good", "\ud800"]}, dtype=object), r"text 1: not valid Unicode"),
     ],
 )
 def test_a_cell_that_is_no_text_is_named(model, frame, said):
