@@ -270,7 +270,7 @@ def test_vectors_of_a_model_without_and_labels_of_vectors_alone(model, vectors):
     frame = MAKE["pandas"](TEXTS)
     with pytest.raises(InputError, match=r'score_frame: .* no vectors.*load\("vectors"\)'):
         thinstack.score_frame(frame, model=model, vectors=True)
-    with pytest.raises(InputError, match=r'score_frame: .* no labels.*load\("sentiment"\)'):
+    with pytest.raises(InputError, match=r'score_frame: .* not labels.*load\("sentiment"\)'):
         thinstack.score_frame(frame, model=vectors[1])
     with pytest.raises(InputError, match="column 'vector' would"):
         thinstack.score_frame(frame.assign(vector=1), model=vectors[0], vectors=True)
