@@ -359,6 +359,10 @@ def test_a_stray_quotation_mark_is_one_warning(cli, aspect_folder, tmp_path):
     answer = cli("report", table, "--out", tmp_path / "x.html", "--model", aspect_folder)
     assert answer.code == 0
     assert answer.err.count("warning:") == 1
+    cut = tmp_path / "cut.csv"
+    cut.write_text('store,text\nNorth,the battery is good\nNorth,"the battery is bad\n')
+    answer = cli("report", cut, "--out", tmp_path / "x.html", "--model", aspect_folder)
+    assert "the first is line 3: a cell starts with a quotation mark" in answer.err
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -1,5 +1,6 @@
 """`thinstack.themes` against numpy and phrases by hand."""
 
+import dataclasses
 import json
 import math
 from collections import Counter
@@ -18,7 +19,14 @@ from thinstack.integrations.themes import centres, run
 from thinstack.integrations.themes import themes as themes_module
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
-from thinstack.integrations.themes.finding import free_title, product_words, title_of, typical_words
+from thinstack.integrations.themes.finding import (
+    ClauseGroups,
+    best_first,
+    free_title,
+    product_words,
+    title_of,
+    typical_words,
+)
 from thinstack.integrations.themes.matching import FoundThemes, NamedThemes, theme_options
 from thinstack.runtime.clauses import ClauseNodes
 from thinstack.runtime.vectors import unit
@@ -240,6 +248,19 @@ def test_a_title_is_a_readable_clause_with_the_most_typical_word():
     assert free_title("they lost my bag", taken) == "they lost my bag"
 
 
+def test_the_best_clause_is_clear_typical_strong_and_near_with_its_sentence():
+    said = ["late", "late bus", "late now", "late again", "late, all late", "slow"]
+    says = np.array([0.3, 0.5, 0.5, 0.5, 0.9, 0.9], np.float32)
+    near, far = [1, 0, 0], at(0.6)
+    sentences = np.array([near, far, near, near, near, near], np.float32)
+    places, none = np.arange(6), np.zeros((0, 3), np.float32)
+    vectors = np.array([near] * 6, np.float32)
+    clauses = ClauseGroups(np.array(said, object), places, places, says, vectors, sentences, none)
+    ranked = best_first(clauses, places, np.array(near, np.float32), ["late", "again"])
+    best = ["late, all late", "late again", "late now", "late bus", "slow", "late"]
+    assert [said[place] for place in ranked] == best
+
+
 def test_names_have_sides_and_words_are_ignored():
     rows = {"bad": ([1, 0, 0], -0.5), "worse": (at(0.9), -0.3), "any": ([1, 0, 0], 0.1)}
     rows["echo"] = ([0, 0, 1], 0.0)
@@ -424,6 +445,13 @@ def test_a_theme_tells_when_it_became_frequent(model):
     same = thinstack.themes(table.assign(text=BLAME), over="day", model=model)
     assert same.trend(same[BLAME]) == ""
     assert thinstack.themes(table, by="shop", model=model).trend(themes[BLAME]) == ""
+    rare = table.assign(
+        text=[BLAME if row % 10 < 1 + 5 * (row > 41) else PRAISE for row in range(84)]
+    )
+    few = thinstack.themes(rare, over="day", model=model)
+    many = dataclasses.replace(few, themes=few.themes * 1000)
+    assert few.trend(few[BLAME])
+    assert many.trend(few[BLAME]) == "", "one of 2,000 themes changes so much by chance"
 
 
 def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):

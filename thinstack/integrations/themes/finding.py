@@ -192,14 +192,22 @@ def find_themes(
         groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
         words = typical_words([Counter(clauses.said[some]) for some in groups])
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
-            said = clauses.said[members]
-            counts = np.array([count_words(clause, typical) for clause in said])
-            near = (clauses.vectors + clauses.sentences)[members] @ centre + _TYPICAL * counts
-            near += _STRONG * clauses.says[members]
-            unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
-            examples.append(_distinct(said[np.lexsort((-near, unclear))])[:EXAMPLES])
+            ranked = best_first(clauses, members, centre, typical)
+            examples.append(_distinct(clauses.said[ranked])[:EXAMPLES])
             side_of.append(side)
     return FoundThemes(side_of, examples, np.concatenate(parts), directions)
+
+
+def best_first(
+    clauses: ClauseGroups, members: Ints, centre: Floats, typical: Collection[str]
+) -> Ints:
+    """Return the clauses of a group, those that can name it best first: clear ones with a typical
+    word, then those that are, with their sentences, near its `centre` (D,)."""
+    says = clauses.says[members]
+    counts = np.array([count_words(clause, typical) for clause in clauses.said[members]])
+    near = (clauses.vectors + clauses.sentences)[members] @ centre
+    near += _TYPICAL * counts + _STRONG * says
+    return members[np.lexsort((-near, (says < _CLEAR) | (counts == 0)))]
 
 
 def title_of(examples: Sequence[str], words: Iterable[str]) -> str:
