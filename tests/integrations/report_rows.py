@@ -6,9 +6,8 @@ from datetime import date, timedelta
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.dates import Calendar
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.report import report_of
-from thinstack.integrations.report.rows import Mention, ReportOptions, TextRow
+from thinstack.integrations.report.rows import Mention, Quote, ReportOptions, Span, TextRow
 
 SIDES = {-1: "negative", 0: "neutral", 1: "positive"}
 FIRST = date(2023, 1, 10)

@@ -8,8 +8,7 @@ from integrations.report_rows import SIDES, collected, mention, plan, report, ro
 from scipy import stats
 
 from thinstack.integrations.report import collect
-from thinstack.integrations.report.quotes import MOST_CHARACTERS, Quote, Span
-from thinstack.integrations.report.rows import Fault
+from thinstack.integrations.report.rows import MOST_CHARACTERS, Fault, Quote, Span
 from thinstack.integrations.report.tally import MOST_SAID, Figures
 
 TEXTS = rows(900)

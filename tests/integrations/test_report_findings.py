@@ -16,8 +16,7 @@ from thinstack.integrations.report.findings import change_of
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions
-from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.tally import Figures
+from thinstack.integrations.report.tally import Figures, share_interval
 from thinstack.integrations.themes.matching import MATCH
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 

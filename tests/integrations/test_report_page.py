@@ -15,7 +15,7 @@ import pytest
 from integrations.report_rows import mention, report, row, rows
 
 from thinstack.integrations.report.page import MOST_SHOWN
-from thinstack.integrations.report.quotes import Span
+from thinstack.integrations.report.rows import Span
 
 VOID = {"meta", "br", "rect", "path", "input"}
 TEXTS = rows(900)

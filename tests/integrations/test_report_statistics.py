@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from thinstack.integrations.report.statistics import (
-    LEAST_EXPECTED,
-    adjusted,
-    mean_interval,
-    probability,
-    share_interval,
-    two_shares,
-)
-from thinstack.integrations.report.tally import Figures
+from thinstack.integrations.report.findings import LEAST_EXPECTED, adjusted, probability, two_shares
+from thinstack.integrations.report.tally import Figures, mean_interval, share_interval
 from thinstack.integrations.report.terms import (
     no_topic,
     normalised,

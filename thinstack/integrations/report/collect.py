@@ -8,8 +8,7 @@ from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.quotes import Quote
-from thinstack.integrations.report.rows import Example, Kind, Mention, TextRow, Unread
+from thinstack.integrations.report.rows import Example, Kind, Mention, Quote, TextRow, Unread
 from thinstack.integrations.report.tally import QUOTES, Figures, Tally
 from thinstack.integrations.report.terms import (
     key_of,

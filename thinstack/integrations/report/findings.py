@@ -6,14 +6,51 @@ from datetime import date
 from itertools import accumulate, combinations
 from typing import Final, NamedTuple, Self
 
-from thinstack.integrations.report.statistics import FALSE, adjusted, probability, two_shares
+import numpy as np
+
 from thinstack.integrations.report.tally import Figures, Side
 
 COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
+FALSE: Final = 0.05
+"""Maximum false discovery rate of the differences that are reported as significant."""
+
+LEAST_EXPECTED: Final = 5
+"""Minimum expected count in every cell for two shares to be compared."""
+
 _BOTH_ENDS: Final = 10.0  # z squared that a second end of a change must add
 _LEAST_CAUSE: Final = 0.2  # minimum share of a change explained by one theme or term
+
+
+def two_shares(count: int, of: int, other_count: int, of_other: int) -> float | None:
+    """Return how many standard errors `count / of` is above `other_count / of_other`: the z test
+    with the pooled share, whose square is Pearson's chi-squared of a 2x2 table. None if an expected
+    count is below `LEAST_EXPECTED`."""
+    hits, total = count + other_count, of + of_other
+    smallest = min(of, of_other) * min(hits, total - hits)
+    if not total or smallest < LEAST_EXPECTED * total:
+        return None
+    pooled = hits / total
+    spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of_other))
+    return (count / of - other_count / of_other) / spread
+
+
+def probability(z: float) -> float:
+    """Return the two-sided p-value of a z score."""
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def adjusted(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values for their number (Benjamini and Hochberg 1995).
+
+    Of the tests with an adjusted value of at most q, the expected share by chance is at most q.
+    """
+    values, ranks = np.array(p_values), np.arange(len(p_values), 0, -1)
+    order = np.argsort(-values)
+    values[order] = np.minimum.accumulate(values[order] * len(values) / ranks)
+    adjusted: list[float] = values.tolist()
+    return adjusted
 
 
 class Difference(NamedTuple):

@@ -19,8 +19,7 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.dates import Unit, period_name
-from thinstack.integrations.report.quotes import Quote, Span
-from thinstack.integrations.report.rows import REASONS
+from thinstack.integrations.report.rows import REASONS, Quote, Span
 from thinstack.integrations.report.sentences import (
     both_ends,
     difference_sentence,
@@ -28,8 +27,7 @@ from thinstack.integrations.report.sentences import (
     share,
     texts,
 )
-from thinstack.integrations.report.statistics import Interval
-from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
+from thinstack.integrations.report.tally import SIDES, Figures, Interval, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline

@@ -7,8 +7,7 @@ from typing import Any
 
 from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
-from thinstack.integrations.report.quotes import Quote, Span
-from thinstack.integrations.report.rows import REASONS, Fault, Mention, TextRow, Unread
+from thinstack.integrations.report.rows import REASONS, Fault, Mention, Quote, Span, TextRow, Unread
 from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.dates import Unit
 from thinstack.integrations.report.findings import (
+    FALSE,
     Change,
     Course,
     Difference,
@@ -21,8 +22,7 @@ from thinstack.integrations.report.findings import (
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
-from thinstack.integrations.report.statistics import FALSE, LEVEL, Interval
-from thinstack.integrations.report.tally import SIDES, Figures, Tally, plain
+from thinstack.integrations.report.tally import LEVEL, SIDES, Figures, Interval, Tally, plain
 from thinstack.integrations.report.terms import asked_name
 
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.reading import nothing_read
-from thinstack.integrations.report.rows import Mention, ReportOptions, column_name
-from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.tally import SIDES, Figures, Tally
+from thinstack.integrations.report.rows import Mention, Quote, ReportOptions, Span, column_name
+from thinstack.integrations.report.tally import SIDES, Figures, Tally, share_interval
 from thinstack.integrations.themes.clauses import LEAST, Ints, ReadTexts, TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of, typical_words
 from thinstack.integrations.themes.matching import MATCH, Matcher, Matches, ThemeOptions

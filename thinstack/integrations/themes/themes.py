@@ -13,11 +13,9 @@ import numpy as np
 
 from thinstack.errors import InputError, shown
 from thinstack.integrations.report.dates import Unit
-from thinstack.integrations.report.quotes import Quote
-from thinstack.integrations.report.rows import Unread
+from thinstack.integrations.report.rows import Quote, Unread
 from thinstack.integrations.report.sentences import texts, trend
-from thinstack.integrations.report.statistics import LEVEL, Interval
-from thinstack.integrations.report.tally import Figures, Side, plain
+from thinstack.integrations.report.tally import LEVEL, Figures, Interval, Side, plain
 from thinstack.integrations.show.outline import visible
 from thinstack.integrations.themes.matching import Matches
 
