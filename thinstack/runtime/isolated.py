@@ -64,14 +64,11 @@ _START = (
 _NEVER: Final = (0, math.inf)
 
 
-class _SilentError(Exception):
-    """A process did not answer; the message says how it ended."""
-
-
 class ModelProcess:
-    """A process that runs a model, for its parent. Raises DeviceError if it cannot be started."""
+    """A process that runs a model, for its parent; it is in `processes` until it ends. Raises
+    DeviceError if it cannot be started."""
 
-    def __init__(self) -> None:
+    def __init__(self, processes: "set[ModelProcess]") -> None:
         if getattr(sys, "frozen", False):  # the executable would start the program recursively
             raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
         top = str(Path(__file__).parents[2])
@@ -91,48 +88,48 @@ class ModelProcess:
                 raise
             raise DeviceError(_NO_PROCESS.format(error)) from None
         # The time limit of an answer in seconds, and its deadline by the monotonic clock.
-        self._late, self._limit = 0, _NEVER
+        self._late, self._limit, self._processes = 0, _NEVER, processes
         threading.Thread(target=self._watch, daemon=True).start()
-        try:
-            self._answer(SECONDS)  # the process has started; the model has not run yet
-        except _SilentError as error:
-            raise DeviceError(_NO_PROCESS.format(f"it {error}")) from None
+        answer = self._answer(SECONDS)  # the process has started; the model has not run yet
+        if isinstance(answer, str):
+            raise DeviceError(_NO_PROCESS.format(f"it {answer}"))
+        processes.add(self)
 
     def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
         """Return the reply. Raises BundleError if the process dies or sends a malformed message,
         and ends it."""
-        try:
-            return self._answer(int(request["seconds"]), request, arrays)
-        except _SilentError as error:
+        answer = self._answer(int(request["seconds"]), request, arrays)
+        if isinstance(answer, str):
             raise BundleError(
-                f"its process {error}: the model is damaged, malicious, or too large for this "
+                f"its process {answer}: the model is damaged, malicious, or too large for this "
                 f"machine; {TRUSTED}"
-            ) from None
+            )
+        return answer
 
     def _answer(
         self,
         seconds: int,
         request: Mapping[str, Any] | None = None,
         arrays: Mapping[str, NDArray[Any]] | None = None,
-    ) -> Message:
-        """Return the next message, after sending any request. End a process that is late."""
-        by_the_clock, answered = GRACE + PATIENCE * seconds, False
+    ) -> Message | str:
+        """Return the next message, after sending any request. End a process that is late or does
+        not answer, and return how it ended."""
+        by_the_clock, message = GRACE + PATIENCE * seconds, None
         self._limit = by_the_clock, time.monotonic() + by_the_clock
         try:
             if request is not None:
                 write_message(cast(BinaryIO, self._process.stdin), request, arrays or {})
             message = read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
-            answered = True
+            return message
         except (OSError, EOFError, ValueError) as error:
             if raised_by_signal_handler(error):
                 raise
             end_with_program()  # the exit of the program ended the process
-            raise _SilentError(self._how_it_ended(error)) from None
+            return self._how_it_ended(error)
         finally:
             self._limit = _NEVER
-            if not answered:  # after any exception, an answer may still arrive
+            if message is None:  # after any exception, an answer may still arrive
                 self.end()
-        return message
 
     def _watch(self) -> None:
         """Enforce deadlines. One thread per answer would be slower, and an exception from a signal
@@ -170,6 +167,7 @@ class ModelProcess:
             if pipe is not None:
                 with suppress(OSError):  # data not sent to a dead process
                     pipe.close()
+        self._processes.discard(self)
 
 
 class IsolatedSession:
@@ -222,13 +220,13 @@ class IsolatedSession:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
             if process is not None and process.has_ended():  # not caused by the model
-                self._drop(process)
+                process.end()
                 process = None
             if process is None:
                 process, _ = self._started()
             numbers = sum(np.size(feed) for feed in feeds.values())
             request = {"outputs": list(names), "seconds": self._seconds(numbers // 200)}
-            reply = self._answer(process, request, feeds)
+            reply = process.ask(request, feeds)
             self._idle.append(process)
         if error := _error_of(reply):
             raise error
@@ -242,38 +240,23 @@ class IsolatedSession:
     def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:
         """Return a process that has loaded the model, and its description of the model."""
         try:
-            process = ModelProcess()
+            process = ModelProcess(self._processes)
         except DeviceError as problem:
             raise DeviceError(f"{self._source}: {problem}") from None
-        self._processes.add(process)
         request = {
             "device": self._asked,
             "source": self._source,
             "memory": MEMORY + 6 * len(self._model) if self._asked == "cpu" else 0,
             "seconds": self._seconds(len(self._model) >> 21),
         }
-        reply = self._answer(process, request, self._files)
+        reply = process.ask(request, self._files)
         if error := _error_of(reply):
-            self._drop(process)
+            process.end()
             raise error
         return process, reply.data
 
     def _seconds(self, more: int) -> int:
         return SECONDS + more + (ON_A_GPU if self._asked != "cpu" else 0)
-
-    def _answer(
-        self, process: ModelProcess, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-    ) -> Message:
-        """Return the reply of a process. One that does not reply is ended and later replaced."""
-        try:
-            return process.ask(request, arrays)
-        except BaseException:
-            self._drop(process)
-            raise
-
-    def _drop(self, process: ModelProcess) -> None:
-        process.end()
-        self._processes.discard(process)
 
 
 def _error_of(reply: Message) -> ThinstackError | None:
