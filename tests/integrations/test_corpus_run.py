@@ -265,4 +265,4 @@ def test_shards_are_bounded_by_characters_too(monkeypatch):
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
     shards = run_manifest.shards_of(rows)
     found = [(shard.number, [len(row.text) for row in shard.rows]) for shard in shards]
-    assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]
+    assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1]), (3, [0, 0, 0, 0])]

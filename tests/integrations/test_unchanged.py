@@ -11,8 +11,9 @@ import pytest
 from deadly_model import DeadlyModel
 from last_word_model import TABLE, write_last_word_bundle
 
-from thinstack.errors import StoppedError
+from thinstack.errors import DataError, StoppedError
 from thinstack.integrations.corpora import run_manifest
+from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
@@ -184,6 +185,23 @@ def test_a_process_that_starts_takes_no_other_model(tmp_path):
     with pytest.raises(StoppedError, match="has changed"):
         run(path, tmp_path / "out", DeadlyModel(str(folder)), {16: change}, jobs=1)
     assert len(parts_in(tmp_path / "out")) == 3
+
+
+def test_no_part_of_a_shard_is_written(model, tmp_path, monkeypatch):
+    """Reading fails in the second shard, once its rows have been counted."""
+    source, read, times = written(tmp_path / "in.txt"), Corpus.rows, []
+
+    def failing(self):
+        times.append(1)
+        for number, row in enumerate(read(self)):
+            if len(times) == 2 and number == 12:
+                raise DataError("the disk is gone")
+            yield row
+
+    monkeypatch.setattr(Corpus, "rows", failing)
+    with pytest.raises(StoppedError, match="the disk is gone"):
+        run(source, tmp_path / "out", model)
+    assert [*parts_in(tmp_path / "out")] == ["part-000000.jsonl"]
 
 
 def test_a_part_that_is_gone_at_the_end_is_told(model, tmp_path):

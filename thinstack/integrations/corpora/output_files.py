@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from thinstack.data.files.lock import LOCK
 from thinstack.data.files.outputs import Used, check_output
-from thinstack.data.files.writing import replacing
+from thinstack.data.files.writing import replacing, write_atomically
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet
@@ -80,8 +80,7 @@ class OutFolder(NamedTuple):
         if not lines:
             self.failed_part(number).unlink(missing_ok=True)
             return
-        with replacing(self.failed_part(number)) as temporary:
-            temporary.write_text(lines, encoding="utf-8")
+        write_atomically(self.failed_part(number), lines)
 
     def failed_part(self, number: int) -> Path:
         """Return the path of a shard's failed rows, which exists only if there are any."""

@@ -166,10 +166,11 @@ class _Run:
     def _shards(self, done: Collection[int]) -> Iterator[Shard]:
         """Yield the remaining shards. Raises StoppedError if their rows can no longer be read, or
         may be those of a modified file."""
+        sizes = dict(enumerate(self.manifest.shards))
         try:
             for shard in shards_of(self.corpus.rows()):
                 self._check_files(self.corpus)
-                if shard.number not in done:
+                if shard.number not in done and sizes.get(shard.number) == len(shard.rows):
                     yield shard
         except DataError as error:  # of a file that was readable when its rows were counted
             raise changed(str(error)) from None

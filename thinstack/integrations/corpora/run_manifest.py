@@ -3,12 +3,11 @@ resumes only with the same input, model and settings."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from thinstack._version import __version__
@@ -22,6 +21,7 @@ from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.row_columns import Output
 from thinstack.runtime.categories import Category
 from thinstack.runtime.term_columns import Asked
+from thinstack.text.batching import in_batches
 
 MANIFEST: Final = "manifest.json"
 
@@ -30,9 +30,6 @@ SHARD_ROWS: Final = 1 << 12
 
 SHARD_CHARACTERS: Final = 1 << 22
 """Maximum number of characters of its texts, unless it is a single text."""
-
-_HASH = 16  # bytes: a collision among a billion ids has probability 1e-21
-_LISTED = 3
 
 Name = Annotated[str, Field(min_length=0)]  # without limits, pydantic accepts invalid Unicode
 
@@ -100,18 +97,18 @@ class RunManifest(Strict):
 
     def difference(self, now: "RunManifest") -> str:
         """Describe how a requested run differs from this one; empty if it is the same."""
-        before, after = self._identity(), now._identity()
+        before, after = (
+            {f"file {name}": digest[:12] for name, digest in one.input.items()}
+            | one.model_dump(include={"thinstack", "model", "labels", "shards"})
+            | one.settings.model_dump()
+            for one in (self, now)
+        )
         names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         if not names:
             return ""
         name, more = names[0], f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
         then, later = before.get(name), after.get(name)
         return f"its {name} is {then!r:.80}, but now it is {later!r:.80}{more:.200}"
-
-    def _identity(self) -> dict[str, Any]:
-        files = {f"file {name}": digest[:12] for name, digest in self.input.items()}
-        others = self.model_dump(include={"thinstack", "model", "labels", "shards"})
-        return files | others | self.settings.model_dump()
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
@@ -138,17 +135,13 @@ class Shard(NamedTuple):
 
 
 def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
-    """Split the rows into shards of maximum size. No shard is empty."""
-    numbers, piece, characters, first = count(), list[Row](), 0, 0
-    for row in rows:
-        if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
-            yield Shard(next(numbers), piece, first)
-            first += len(piece)
-            piece, characters = [], 0
-        piece.append(row)
-        characters += len(row.text)
-    if piece:
-        yield Shard(next(numbers), piece, first)
+    """Split the rows into shards of maximum size. No shard is empty. If reading the rows fails, the
+    last shard may be incomplete."""
+    first = 0
+    pieces = in_batches(rows, SHARD_ROWS, lambda row: len(row.text), SHARD_CHARACTERS)
+    for number, piece in enumerate(pieces):
+        yield Shard(number, piece, first)
+        first += len(piece)
 
 
 def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> tuple[int, ...]:
@@ -168,27 +161,22 @@ def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> tupl
         tell(total)
     if not sizes:
         raise InputError(f"{', '.join(corpus.files):.200}: expected rows with texts, found none")
-    if watched:
-        _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
+    hashes = np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")]))
+    values, counts = np.unique(hashes, return_counts=True)
+    if twice := {value.tobytes() for value in values[counts > 1]}:
+        named = dict.fromkeys(row.id for row in corpus.rows() if row.id and _hash(row.id) in twice)
+        listed = ", ".join(map(repr, [*named][:3])) + (", ..." if len(named) > 3 else "")
+        raise InputError(
+            f"expected unique ids in the column {corpus.columns.id!r}, found {len(twice):,} "
+            f"repeated ids: {listed}; choose another column with --id, or "
+            "score all rows with --allow-repeated-ids"
+        )
     return tuple(sizes)
 
 
 def _hash(id: str) -> bytes:
-    return hashlib.blake2b(id.encode(), digest_size=_HASH).digest()
-
-
-def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
-    values, counts = np.unique(hashes, return_counts=True)
-    twice = {value.tobytes() for value in values[counts > 1]}
-    if not twice:
-        return
-    ids = dict.fromkeys(row.id for row in corpus.rows() if row.id and _hash(row.id) in twice)
-    listed = ", ".join(map(repr, [*ids][:_LISTED])) + (", ..." if len(ids) > _LISTED else "")
-    raise InputError(
-        f"expected unique ids in the column {corpus.columns.id!r}, found {len(twice):,} "
-        f"repeated ids: {listed}; choose another column with --id, or "
-        "score all rows with --allow-repeated-ids"
-    )
+    """Return 16 bytes: a collision among a billion ids has probability 1e-21."""
+    return hashlib.blake2b(id.encode(), digest_size=16).digest()
 
 
 class Progress(NamedTuple):

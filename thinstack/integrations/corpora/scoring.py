@@ -138,7 +138,7 @@ class TextScorer:
     ) -> Rows:
         scores = np.full((len(counts), len(self.layout.labels)), np.nan, np.float32)
         vectors = np.full((len(counts), self.layout.vectors), np.nan, np.float16)
-        terms, sentences = list[list[float]](), iter(flat)
+        terms, sentences, view = list[list[float]](), iter(flat), self.predictor.view
         worded = np.flatnonzero(counts)
         if flat:
             lengths = np.array([len(sentence.words) for sentence in flat])
@@ -150,17 +150,13 @@ class TextScorer:
                 lengths_of_text = [len(sentence.words) for sentence in here]
                 vectors[place] = text_vector(roots, lengths_of_text, text.joint)
             if self.about:
-                terms.append(self._terms(here, text))
+                pairs = zip(here, text.sentences, strict=False)
+                predictions = [Prediction.of_sentence(*one, view, self.predictor) for one in pairs]
+                terms.append([*term_cells(about(predictions, view, self.about), self.about)])
         rows = self.make_rows(np.arange(len(counts)), scores, vector=vectors, start=0, end=sizes)
         if terms:
             rows["terms"] = terms
         return rows
-
-    def _terms(self, sentences: list[Sentence], text: ScoredText) -> list[float]:
-        """Score the terms and categories of a text (2T,)."""
-        view, pairs = self.predictor.view, zip(sentences, text.sentences, strict=False)
-        predictions = [Prediction.of_sentence(*pair, view, self.predictor) for pair in pairs]
-        return [*term_cells(about(predictions, view, self.about), self.about)]
 
     def _sentences(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> Rows:
         text, sentence = _numbered(counts)

@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -20,7 +20,7 @@ from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import ROW, Rows
+from thinstack.integrations.corpora.row_columns import ROW
 from thinstack.integrations.corpora.run_manifest import Progress, Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -73,7 +73,12 @@ def score_shard(
                 if before is not None:
                     before(first - shard.first)
                 scored, problems = scorer(rows)
-                _check_complete(len(rows), scored, problems)
+                texts = np.unique(scored["text"]).tolist()
+                if sorted([*texts, *problems]) != list(range(len(rows))):
+                    raise StoppedError(
+                        f"expected scores or an error for each of {len(rows):,} rows, found scores "
+                        f"for {len(texts):,} and {len(problems):,} errors; please report this"
+                    )
                 mentions += np.nansum(scored["terms"][:, 1::2], axis=0)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
                 if ROW in scorer.layout.places:
@@ -82,15 +87,6 @@ def score_shard(
                 first += len(rows)
         folder.write_failed(shard.number, failed_lines(failed))
     return Progress(len(shard.rows), len(failed), mentions=tuple(mentions.astype(int).tolist()))
-
-
-def _check_complete(rows: int, scored: Rows, problems: Collection[int]) -> None:
-    texts = np.unique(scored["text"]).tolist()
-    if sorted([*texts, *problems]) != list(range(rows)):
-        raise StoppedError(
-            f"expected scores or an error for each of {rows:,} rows, found scores for "
-            f"{len(texts):,} and {len(problems):,} errors; please report this"
-        )
 
 
 def without_row(shard: Shard, row: int, how: str) -> Shard:

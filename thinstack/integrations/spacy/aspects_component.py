@@ -14,7 +14,6 @@ from thinstack.integrations.spacy.doc_results import register, sentences_around
 from thinstack.integrations.spacy.span_groups import Marked, PhraseGroup
 from thinstack.integrations.spacy.splitter import span_around
 from thinstack.integrations.spacy.stored import stored_of
-from thinstack.runtime import aspects as runtime
 from thinstack.runtime.aspects import Aspect, about_place
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
@@ -46,10 +45,7 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
     """
     stored = stored_of(span.doc, name, "tree_aspects")
     sentences, place = sentences_around(span, stored.result.sentences if stored else ())
-    if len(sentences) != 1:
-        return None
-    (sentence,) = sentences
-    aspect = about_place(sentence, *place)
+    aspect = about_place(sentences[0], *place) if len(sentences) == 1 else None
     if aspect is None:
         return None
     listed = _listed(span.doc, aspect)
@@ -60,13 +56,10 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
 def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
     """Return the aspects of a Doc, with `start` and `end` in characters. Raises as `aspects`."""
     stored = stored_of(doc, name, "tree_aspects")
-    sentences = stored.result.sentences if stored else ()
-    if not (stored and sentences):
+    if stored is None or not stored.result.sentences:
         return []
-    view = stored.result.view
-    if stored.about is None:
-        return list(runtime.aspects(sentences, view))
-    return runtime.about(sentences, view, stored.about)
+    result, terms = stored.result, stored.about
+    return list(result.aspects) if terms is None else result.about(*terms)
 
 
 def register_aspects() -> None:
@@ -77,16 +70,11 @@ def register_aspects() -> None:
 
 def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
     data = aspect.to_dict()
-    because = data["because"] and _placed(doc, data["because"])
-    return data | _placed(doc, data) | {"because": because}
-
-
-def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the tokens around a span of characters, these characters, and their text."""
-    start, end = data["start"], data["end"]
-    tokens = span_around(doc, start, end)
-    place = {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
-    return place | {"text": data["text"]}
+    for place in filter(None, (data, data["because"])):
+        start, end = place["start"], place["end"]
+        tokens = span_around(doc, start, end)
+        place |= {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
+    return data
 
 
 class AspectGroup(PhraseGroup):

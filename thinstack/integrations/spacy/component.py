@@ -15,13 +15,8 @@ from spacy.tokens import Doc, Span
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import Files, pack, unpacked
 from thinstack.core.config import Aggregation, Device
-from thinstack.errors import LanguageWarning, NoSentencesWarning
-from thinstack.integrations.spacy.doc_results import (
-    Results,
-    contributions_of,
-    register_extensions,
-    results,
-)
+from thinstack.errors import InputError, LanguageWarning, NoSentencesWarning
+from thinstack.integrations.spacy.doc_results import Results, register_extensions, results
 from thinstack.integrations.spacy.pipe import (
     SOURCE,
     BatchedPipe,
@@ -30,8 +25,16 @@ from thinstack.integrations.spacy.pipe import (
     note_requirement,
 )
 from thinstack.integrations.spacy.span_groups import PhraseGroup
-from thinstack.integrations.spacy.splitter import has_sentences, sentences_of
-from thinstack.integrations.spacy.stored import NO_TREE, DocAggregation, Kind, Stored, alike, store
+from thinstack.integrations.spacy.splitter import has_sentences, sentences_of, tokens_at
+from thinstack.integrations.spacy.stored import (
+    NO_TREE,
+    DocAggregation,
+    Kind,
+    Stored,
+    alike,
+    store,
+    stored_of,
+)
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -174,7 +177,24 @@ class TreeSentiment(BatchedPipe):
         `thinstack.runtime.why.Contribution`. The model runs again, so call this only if you need
         it. Raises InputError as `thinstack.runtime.why.contributions` does.
         """
-        return contributions_of(doc, self.predictor, self.name)
+        predictor, records = self.predictor, list[list[dict[str, Any]]]()
+        stored, digest = stored_of(doc, self.name), predictor.bundle.manifest.digest
+        if stored is not None and stored.model != digest:
+            raise InputError(
+                f"{self.name}: expected a Doc scored by the model {digest:.12}, found one by "
+                f"{stored.model:.12}: score its text with this pipeline"
+            )
+        for sentence in stored.result.sentences if stored else ():
+            why = predictor.why(sentence)
+            tokens = tokens_at(doc, [(one.start, one.end) for one in why]).tolist()
+            records.append(
+                [
+                    {"start": start, "end": end, "text": one.text}
+                    | {"contribution": one.contribution, "turning": one.turning}
+                    for (start, end), one in zip(tokens, why, strict=True)
+                ]
+            )
+        return records
 
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any

@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from thinstack.errors import ConfigError, InputError
+from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import span_around, tokens_at, words_within
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 
 
@@ -80,8 +79,23 @@ class Results:
     @property
     def phrases(self) -> list[dict[str, Any]]:
         """The phrases of its trees, as `Doc._.sentiment_phrases` lists them."""
+        phrases = [
+            Phrase(nodes, node)
+            for nodes in map(Nodes, self.result.sentences)
+            for node in range(len(nodes.sentence.node_scores))
+        ]
+        tokens = tokens_at(self.doc, [(phrase.start, phrase.end) for phrase in phrases]).tolist()
         return [
-            phrase for sentence in self.result.sentences for phrase in _listed(self.doc, sentence)
+            {
+                "start": start,
+                "end": end,
+                "start_char": phrase.start,
+                "end_char": phrase.end,
+                "text": phrase.text,
+                "label": phrase.label,
+                "scores": phrase.scores,
+            }
+            for phrase, (start, end) in zip(phrases, tokens, strict=True)
         ]
 
     @property
@@ -99,24 +113,6 @@ def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.
     return np.stack(ends, axis=1) + sentence.start
 
 
-def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
-    nodes = Nodes(sentence)
-    phrases = [Phrase(nodes, node) for node in range(len(sentence.node_scores))]
-    tokens = tokens_at(doc, [(phrase.start, phrase.end) for phrase in phrases]).tolist()
-    return [
-        {
-            "start": start,
-            "end": end,
-            "start_char": phrase.start,
-            "end_char": phrase.end,
-            "text": phrase.text,
-            "label": phrase.label,
-            "scores": phrase.scores,
-        }
-        for phrase, (start, end) in zip(phrases, tokens, strict=True)
-    ]
-
-
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
     """Return the results of the component `name` for a Doc or any span of it. By default, this is
     the component that the attributes show.
@@ -129,7 +125,10 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
         return None
     sentences, exact = stored.result.sentences, True
     if isinstance(x, Span):
-        sentences, exact = phrases_around(x, sentences)
+        sentences, (start, end) = sentences_around(x, sentences)
+        if len(sentences) == 1:
+            sentences = _phrase_around(sentences[0], start, end)
+        exact = bool(sentences) and (sentences[0].start, _end(sentences[-1])) == (start, end)
     return Results(x.doc, stored.part(sentences), exact) if sentences else None
 
 
@@ -159,26 +158,6 @@ def sentences_around(
     return sentences[first:behind], place
 
 
-def phrases_around(
-    span: Span, sentences: tuple[Prediction, ...]
-) -> tuple[tuple[Prediction, ...], bool]:
-    """Return the smallest phrase around a span, and whether the span is exactly that phrase. For a
-    span over several sentences, these are the sentences. A span without words has no phrases."""
-    around, (start, end) = sentences_around(span, sentences)
-    if len(around) != 1:
-        return around, bool(around) and (around[0].start, _end(around[-1])) == (start, end)
-    (sentence,) = around
-    first, behind = words_between(sentence, start, end)
-    if first >= behind:
-        return (), False
-    phrase = sentence
-    if behind - first < len(sentence.words):
-        spans = sentence.spans
-        # Nodes over the same words are nested, and the innermost comes first.
-        phrase = _phrase(sentence, int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax()))
-    return (phrase,), (phrase.start, _end(phrase)) == (start, end)
-
-
 def words_between(sentence: Prediction, start: int, end: int) -> tuple[int, int]:
     """Return the words [first, behind) of a sentence with characters in [start, end) of the Doc."""
     offsets = sentence.offsets
@@ -186,15 +165,24 @@ def words_between(sentence: Prediction, start: int, end: int) -> tuple[int, int]
     return first, int(offsets[:, 0].searchsorted(end - sentence.start))
 
 
-def _phrase(sentence: Prediction, node: int) -> Prediction:
-    """Return a node of the tree of a prediction as a separate prediction."""
-    first, behind = sentence.spans[node].tolist()
+def _phrase_around(sentence: Prediction, start: int, end: int) -> tuple[Prediction, ...]:
+    """Return the smallest phrase around these characters as a separate prediction; none without
+    words."""
+    first, behind = words_between(sentence, start, end)
+    if first >= behind:
+        return ()
+    node = -1
+    if behind - first < len(sentence.words):
+        spans = sentence.spans
+        # Nodes over the same words are nested, and the innermost comes first.
+        node = int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax())
+        first, behind = spans[node].tolist()
     if behind - first == len(sentence.words):
-        return sentence
+        return (sentence,)
     nodes = slice(node + 2 - 2 * (behind - first), node + 1)  # contiguous, with the node last
     words, terms, vectors = slice(first, behind), sentence.terms, sentence.vectors
     start, end = sentence.offsets[first, 0].item(), sentence.offsets[behind - 1, 1].item()
-    return Prediction(
+    phrase = Prediction(
         text=sentence.text[start:end],
         words=sentence.words[words],
         offsets=sentence.offsets[words] - start,
@@ -206,32 +194,11 @@ def _phrase(sentence: Prediction, node: int) -> Prediction:
         terms=None if terms is None else terms[nodes],
         vectors=None if vectors is None else vectors[nodes],
     )
+    return (phrase,)
 
 
 def _end(sentence: Prediction) -> int:
     return sentence.start + len(sentence.text)
-
-
-def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
-    """Compute `TreeSentiment.why` for a Doc with the predictor of the component `name`, which
-    scored the Doc."""
-    records, stored = list[list[dict[str, Any]]](), stored_of(doc, name)
-    if stored is not None and stored.model != (digest := predictor.bundle.manifest.digest):
-        raise InputError(
-            f"{name}: expected a Doc scored by the model {digest:.12}, found one by "
-            f"{stored.model:.12}: score its text with this pipeline"
-        )
-    for sentence in predictions(doc, name):
-        why = predictor.why(sentence)
-        tokens = tokens_at(doc, [(one.start, one.end) for one in why]).tolist()
-        records.append(
-            [
-                {"start": start, "end": end, "text": one.text}
-                | {"contribution": one.contribution, "turning": one.turning}
-                for (start, end), one in zip(tokens, why, strict=True)
-            ]
-        )
-    return records
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,10 @@ def _start(nlp: Any, component: TreeSentiment) -> None:
     may be missing or unusable. Otherwise the setting was overridden, and `from_disk` keeps its
     model.
     """
-    name, model = component.name, component.model
-    notes = nlp.meta.get("thinstack", {})
+    model, notes = component.model, nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     others = [noted for old, noted in notes.items() if old not in nlp.component_names]
-    noted = notes.get(name, model if model in others else None)
+    noted = notes.get(component.name, model if model in others else None)
     try:
         if noted != model or not is_address(model):  # saved pipelines do not access a hub
             component.load()
