@@ -97,7 +97,8 @@ class TableQuery:
         `settings` of `ReportOptions`), and the progress bar. Standard input is stored in a file
         during the block."""
         from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
-        from thinstack.integrations.report.rows import ReportOptions, corpus_rows
+        from thinstack.integrations.report.plan import corpus_rows
+        from thinstack.integrations.report.rows import ReportOptions
 
         text = "text" if self.text is None else self.text
         stopped = "stopped before anything was written: run the same command again"

@@ -9,7 +9,7 @@ from typing import Final
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Example, Kind, Mention, Quote, TextRow, Unread
-from thinstack.integrations.report.tally import QUOTES, Figures, Tally
+from thinstack.integrations.report.tally import QUOTES, Figures, Tally, counted
 from thinstack.integrations.report.terms import (
     key_of,
     no_topic,
@@ -60,7 +60,15 @@ class Collector:
         period = calendar.period(row.day) if calendar and row.day else None
         if row.day and period is None:
             self._count_unread("date", row.place, f"{row.day} is far from the other dates")
-        self._count_text(row, self.all.parts(group, period))
+        quote = Quote(row.text, None, None, row.side, row.place)
+        rank, short = quote.rank(row.polarity), quote.shortened()
+        for figures in self.all.parts(group, period):
+            figures.add(row.side, row.polarity)
+            figures.quote(rank, short)
+        if row.stars is not None and 2 < row.stars < 4:
+            self.middle += 1
+        elif row.stars is not None:
+            (self.low if row.stars <= 2 else self.high).add(row.side, row.polarity)
         if group is not None and period is not None:
             self.courses[group][period].add(row.side, row.polarity)
         mentions_by_term = self._by_term(row.mentions)
@@ -72,17 +80,6 @@ class Collector:
             order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
             self.missed += self.terms[order[MOST_TERMS]].figures.texts
             self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
-
-    def _count_text(self, row: TextRow, parts: Sequence[Figures]) -> None:
-        quote = Quote(row.text, None, None, row.side, row.place)
-        rank, short = quote.rank(row.polarity), quote.shortened()
-        for figures in parts:
-            figures.add(row.side, row.polarity)
-            figures.quote(rank, short)
-        if row.stars is not None and 2 < row.stars < 4:
-            self.middle += 1
-        elif row.stars is not None:
-            (self.low if row.stars <= 2 else self.high).add(row.side, row.polarity)
 
     def _count_term(
         self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Figures]
@@ -96,13 +93,13 @@ class Collector:
         for _, polarity, quote, rank in mentions:
             term = quote.text[slice(*quote.term)] if quote.term else ""
             name = normalised(term if self._named else term[:_LONGEST_TERM])
-            tally.name(name)
+            tally.mentions, tally.names = tally.mentions + 1, counted(tally.names, name)
             tally.figures.quote(rank or quote.rank(polarity), quote.shortened(), self._quotes)
             if quote.because and quote.side:
                 phrase = said_phrase(quote.text[slice(*quote.because)])
                 said |= {(quote.side, phrase): None} if says_more(phrase, name) else {}
         for side, phrase in said:
-            tally.say(side, phrase)
+            tally.said[side] = counted(tally.said[side], phrase)
 
     def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
         _, rows, examples = self._unread.get(kind, (kind, 0, ()))

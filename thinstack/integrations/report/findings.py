@@ -58,12 +58,10 @@ class Difference(NamedTuple):
 
     Attributes:
         term: the term that is discussed; None for the texts as a whole.
-        group: the group.
         others: the groups it is compared with, without those that differ more.
         side: the side whose share differs most significantly.
         here, there: the figures of the group and of the others.
-        p: the p-value.
-        adjusted: the p-value, adjusted for the number of comparisons.
+        p, adjusted: the p-value, and the p-value adjusted for the number of comparisons.
         also: the other terms for which the group is better or worse in the same way.
     """
 
@@ -112,19 +110,13 @@ def differences(
         rest = {term: rest[term] for term, test in best.items() if len(rest[term]) > 2}
         for term, groups in rest.items():
             del groups[best[term].group]
-    return tests or 0, _joined(surest)
-
-
-def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Merge the differences of the same group and direction into one: of all texts, or of the most
-    significant term."""
+    # One difference per group and direction: that of all texts, or of the most significant term.
     by_group = dict[tuple[str, bool], Difference]()
     for test in sorted(surest, key=lambda test: (test.term is not None, test.adjusted, test.p)):
         first = by_group.setdefault((test.group, test.better), test)
         if first is not test and test.term is not None:
-            also = (*first.also, test.term)
-            by_group[test.group, test.better] = first._replace(also=also)
-    return tuple(sorted(by_group.values(), key=lambda test: (test.adjusted, test.p)))
+            by_group[test.group, test.better] = first._replace(also=(*first.also, test.term))
+    return tests or 0, tuple(sorted(by_group.values(), key=lambda test: (test.adjusted, test.p)))
 
 
 def _tests(term: str | None, groups: Mapping[str, Figures]) -> Iterator[Difference]:
@@ -187,16 +179,11 @@ class Change(NamedTuple):
         """Whether the share of all texts also changes significantly, not only that of the group."""
         return _is_sure(self.here, self.there, self.side)
 
-    def split(self, course: Course) -> tuple[Figures, Figures]:
-        """Sum the figures of the periods of the change, and those of the others."""
+    def of(self, course: Course) -> Self:
+        """Return the same change with the figures of these texts."""
         here, there = Figures(), Figures()
         for start, figures in course.items():
             (here if self.first <= start <= self.last else there).merge(figures)
-        return here, there
-
-    def of(self, course: Course) -> Self:
-        """Return the same change with the figures of these texts."""
-        here, there = self.split(course)
         return self._replace(here=here, there=there)
 
 
@@ -254,17 +241,17 @@ def _with_group(change: Change, groups: Mapping[str, Course], sign: float) -> Ch
     """Add the group that changes most, if it changes more than the others. `sign`: whether the
     share of the side rises or falls."""
     side, best = change.side, (0.0, "")
-    splits = {name: change.split(course) for name, course in groups.items()}
-    for name, (inside, outside) in splits.items():
-        more, of_more = _gain(inside, outside, side)
-        less, of_less = _gain(change.here - inside, change.there - outside, side)
+    parts = {name: change.of(course) for name, course in groups.items()}
+    for name, part in parts.items():
+        more, of_more = _gain(part.here, part.there, side)
+        less, of_less = _gain(change.here - part.here, change.there - part.there, side)
         best = max(best, (sign * (more - less) / math.sqrt(of_more + of_less), name))
     z, name = best
     if not name or probability(z) * len(groups) > FALSE:
         return change
-    inside, outside = splits[name]
-    alone = not _is_sure(change.here - inside, change.there - outside, side)
-    return change._replace(group=(name, inside, outside), alone=alone)
+    part = parts[name]
+    alone = not _is_sure(change.here - part.here, change.there - part.there, side)
+    return change._replace(group=(name, part.here, part.there), alone=alone)
 
 
 def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:

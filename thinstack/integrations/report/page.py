@@ -7,7 +7,7 @@ their macros. `page.js` sorts and filters the page and contains no data.
 import base64
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ from thinstack.integrations.report.sentences import (
     share,
     texts,
 )
-from thinstack.integrations.report.tally import SIDES, Figures, Interval, Side, Tally
+from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
@@ -127,35 +127,26 @@ def course_paths(
     """Yield the share of a side per period, on the scale of the axis, as CSS classes with paths:
     points with a line, and their intervals as a band. A period without texts leaves a gap. `first`:
     the period that a vertical line marks."""
-    step, ends = _WIDTH / max(len(periods), 1), axis(periods, side)
+    step, (bottom, top) = _WIDTH / max(len(periods), 1), axis(periods, side)
+
+    def point(x: float, share: float | None) -> str:
+        height = (100 * (share or 0.0) - bottom) / (top - bottom)
+        return f"{x:.1f} {100 - 100 * min(max(height, 0.0), 1.0):.1f}"
+
     shares = [(n, part.share(side)) for n, part in enumerate(periods.values())]
     for _, run in groupby(shares, key=lambda pair: pair[1] is None):
         points = [((n + 0.5) * step, interval) for n, interval in run if interval is not None]
         if points:
-            yield from _line(points, step, ends)
+            (x, share), half = points[0], step / 4  # a single point gets a band with a width
+            wide = points if len(points) > 1 else [(x - half, share), (x + half, share)]
+            above = [point(x, share.high) for x, share in wide]
+            below = [point(x, share.low) for x, share in reversed(wide)]
+            middle = [point(x, share.value) for x, share in points]
+            yield "band", f"M{'L'.join(above + below)}Z"
+            yield "line", f"M{'L'.join(middle)}"
+            yield "points", "".join(f"M{place}h0" for place in middle)
     if first is not None and first in periods:
         yield "grid", f"M{[*periods].index(first) * step:.1f} 0V100"
-
-
-def _line(
-    points: Sequence[tuple[float, Interval]], step: float, ends: tuple[int, int]
-) -> Iterator[tuple[str, str]]:
-    """Yield the band, the line and the points of consecutive periods."""
-
-    def point(x: float, share: float) -> str:
-        height = (100 * share - ends[0]) / (ends[1] - ends[0])
-        return f"{x:.1f} {100 - 100 * min(max(height, 0.0), 1.0):.1f}"
-
-    wide = points
-    if len(points) == 1:  # so that the band has a width
-        (x, share), half = points[0], step / 4
-        wide = [(x - half, share), (x + half, share)]
-    top = [point(x, share.high or 0.0) for x, share in wide]
-    foot = [point(x, share.low or 0.0) for x, share in reversed(wide)]
-    middle = [point(x, share.value) for x, share in points]
-    yield "band", f"M{'L'.join(top + foot)}Z"
-    yield "line", f"M{'L'.join(middle)}"
-    yield "points", "".join(f"M{place}h0" for place in middle)
 
 
 def marked(quote: Quote) -> Markup:

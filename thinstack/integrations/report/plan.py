@@ -1,15 +1,29 @@
-"""A first pass over a table before its texts are scored, and a check that it did not change."""
+"""Reads a table: a first pass before its texts are scored, and a check that it did not change."""
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
-from typing import Final, NamedTuple
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from thinstack.data.tables.alike import likeness
-from thinstack.errors import InputError, StoppedError, shown
+from thinstack.data.tables.cell_text import cell_text, is_missing_cell
+from thinstack.data.tables.table_rows import Found, Record, check_columns
+from thinstack.errors import DataError, InputError, StoppedError, shown
+from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
 from thinstack.integrations.corpora.run_manifest import Progress, Tell
-from thinstack.integrations.report.dates import Calendar, check_format, fitting_formats
+from thinstack.integrations.frames import frame_cells, opened_frame
+from thinstack.integrations.report.dates import (
+    Calendar,
+    cell_of_date,
+    check_format,
+    date_of,
+    fitting_formats,
+)
 from thinstack.integrations.report.rows import (
     Fault,
     Kind,
@@ -22,6 +36,10 @@ from thinstack.integrations.report.rows import (
 MOST_GROUPS: Final = 50
 """Number of groups that are reported separately, those with the most rows."""
 
+_READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
+"""Types of cells that `cell_text` accepts or rejects; others, such as bins, use `str`."""
+
+_SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 _MOST_NAMES: Final = 100_000  # names counted at once
 _MOST_CHARACTERS: Final = 1 << 24  # characters of these names
 _SAMPLE: Final = 100  # unparsable cells from which a format is inferred
@@ -32,14 +50,12 @@ class Plan(NamedTuple):
     """Facts about a table, collected before its texts are scored.
 
     Attributes:
-        rows: the number of rows.
         groups: the groups that are reported separately, those with the most rows first.
         others: the number of other groups; a minimum, if `uncounted`.
         calendar: the periods by which texts are counted, if they have dates.
         uncounted: whether there were too many groups to count them all.
         digest: the digest of all rows.
-        texts: the number of rows with a readable text.
-        ungrouped: the number of these without a group.
+        texts, ungrouped: the number of rows with a readable text, and of these without a group.
     """
 
     rows: int
@@ -66,7 +82,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     check_format(options.dates)
     rows, texts, ungrouped, rated = 0, 0, 0, False
     groups, days = Groups(), Counter[date]()
-    digest, faults = hashlib.blake2b(digest_size=16), defaultdict[Kind, list[Fault]](list)
+    digest, faults = hashlib.blake2b(digest_size=16), defaultdict[str, list[Fault]](list)
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
         texts += row.unreadable is None
@@ -83,20 +99,13 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
             tell(Progress(rows))
     if not rows:
         raise InputError("expected a table with texts, found no rows")
-    if options.by is not None and not groups.most:
-        first = f"; the first: {faults['group'][0].reason}" if faults["group"] else ""
-        raise InputError(
-            f"expected groups in the column {shown(column_name(options.by))}, found no value in "
-            f"any row{first}. Choose another column with --by (in Python by=)"
-        )
-    if options.over is not None and not days:
-        raise InputError(_no_dates(options, faults["date"]))
-    if options.stars is not None and not rated:
-        first = f"; the first: {faults['stars'][0].reason}" if faults["stars"] else ""
-        raise InputError(
-            f"expected numbers from 1 to 5 in the column {shown(column_name(options.stars))}, "
-            f"found none{first}. Choose another column with --stars (in Python stars=)"
-        )
+    for option, kind, is_there in (
+        ("by", "group", groups.most),
+        ("over", "date", days),
+        ("stars", "stars", rated),
+    ):
+        if getattr(options, option) is not None and not is_there:
+            raise _absent(options, option, faults[kind])
     names = groups.largest()
     others, uncounted, calendar = groups.most - len(names), groups.lost > 0, Calendar.of(days)
     return Plan(rows, names, others, calendar, uncounted, digest.digest(), texts, ungrouped)
@@ -118,20 +127,117 @@ def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Itera
         )
 
 
-def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
+def _absent(options: ReportOptions, option: str, faults: list[Fault]) -> InputError:
+    """Create the error for the column of an option in which no cell can be read."""
     usual = "such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
-    expected = f"in the format {options.dates!r}" if options.dates else usual
-    start = f"expected dates {expected} in the column {shown(column_name(options.over))}, found "
-    other = "Choose another column with --over (in Python over=)"
-    if not faults:
-        return f"{start}no value in any row. {other}"
+    dates = f"dates {f'in the format {options.dates!r}' if options.dates else usual}"
+    expected = {"by": "groups", "over": dates, "stars": "numbers from 1 to 5"}[option]
+    column = shown(column_name(getattr(options, option)))
+    start = f"expected {expected} in the column {column}, found "
+    other = f"Choose another column with --{option} (in Python {option}=)"
+    if option != "over" or not faults:
+        first = f"; the first: {faults[0].reason}" if faults else ""
+        none = "none" if option == "stars" else "no value in any row"
+        return InputError(f"{start}{none}{first}. {other}")
     formats = fitting_formats([fault.cell for fault in faults], options.dates)
     written = [f'--dates "{form}"' if " " in str(form) else f"--dates {form}" for form in formats]
     fitting = f": {' or '.join(written)}" if formats else " with --dates"
     remedy = f"{other}, or specify the date format{fitting} (in Python dates=)"
     if formats == [None]:
         remedy = "Remove --dates (in Python dates=)"
-    return f"{start}none from 1900 to 2100; the first cell is {faults[0].reason}. {remedy}"
+    problem = f"none from 1900 to 2100; the first cell is {faults[0].reason}"
+    return InputError(f"{start}{problem}. {remedy}")
+
+
+def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
+    """Yield the rows of the files of a corpus. Raises DataError for a file that cannot be read, and
+    for a missing column."""
+    for name, path in corpus.files.items():
+        place = f"{name}, line " if corpus.named else "line "
+        yield from _text_rows(str(path), corpus.records(path, options.columns), options, place)
+
+
+def frame_source(frame: Any, options: ReportOptions) -> Source:
+    """Return the source of a frame, or of a list of texts, which has no other columns. Raises
+    InputError for other types, and DataError for duplicate or missing columns. The rows raise
+    InputError for a cell that is not text."""
+    if isinstance(frame, list | tuple):
+        return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
+    eager = opened_frame(frame)
+    _check_columns("the frame", eager.columns, options)
+    names = options.columns
+
+    def rows() -> Iterator[TextRow]:
+        cells = enumerate(frame_cells(eager, names))
+        records = (Record(row, dict(zip(names, some, strict=True))) for row, some in cells)
+        return _text_rows("the frame", records, options, "row ")
+
+    return rows
+
+
+def _listed(texts: Sequence[Any], column: Any) -> Iterator[Found]:
+    for row, cell in enumerate(texts):
+        if not (isinstance(cell, str) or is_missing_cell(cell)):
+            raise InputError(
+                f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
+                "texts, or a frame, such as pandas.DataFrame(rows)"
+            )
+        yield Record(row, {column: cell})
+
+
+def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
+    """Raise DataError for a missing column, and InputError for a table of scored rows, whose texts
+    may be terms or phrases."""
+    if _SCORED.issubset(columns):
+        raise InputError(
+            f"{source}: contains scores from thinstack, not texts. Pass the table that was scored"
+        )
+    check_columns(source, columns, [options.text, *options.parts.values()], options.advice)
+
+
+def _text_rows(
+    source: str, items: Iterable[Found], options: ReportOptions, place: str
+) -> Iterator[TextRow]:
+    """Yield the rows of the named table. `place`: the prefix of their positions."""
+    columns = Columns(options.text, others=tuple(options.parts.values()))
+
+    def checked() -> Iterator[Found]:
+        for item in items:
+            if isinstance(item, list):
+                _check_columns(source, item, options)
+            yield item
+
+    for row in rows_of(source, checked(), columns, prefix=place, advice=options.advice):
+        yield _text_row(row, options)
+
+
+def _text_row(row: Row, options: ReportOptions) -> TextRow:
+    place, parts, faults = str(row.id), dict[Kind, Any](), list[Fault]()
+    if row.problem and row.problem.kind != "missing":  # the message begins with the position
+        reason = row.problem.message.partition(": ")[2] or row.problem.message
+        return TextRow(place, "", unreadable=Fault("row", reason))
+    if not row.text.strip():
+        return TextRow(place, "", unreadable=Fault("empty", ""))
+    for kind, cell in zip(options.parts, row.cells, strict=True):
+        parts[kind] = _part(kind, cell, options.dates)
+        if parts[kind] is None and is_missing_cell(cell):
+            faults.append(Fault(kind, "empty"))
+        elif parts[kind] is None:
+            faults.append(Fault(kind, reason := shown(cell, 60), cell_of_date(cell) or reason))
+    group, day, stars = parts.get("group"), parts.get("date"), parts.get("stars")
+    return TextRow(place, row.text, group, day, stars, tuple(faults))
+
+
+def _part(kind: Kind, cell: object, dates: str | None) -> Any:
+    """Parse a cell; None if it cannot be read."""
+    if kind == "date":
+        return date_of(cell, dates)
+    with suppress(DataError, ValueError):
+        if kind == "stars":
+            stars = float(str(cell).strip())
+            return stars if 1 <= stars <= 5 else None
+        return cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
+    return None
 
 
 class Groups:

@@ -199,7 +199,8 @@ def report_of(
     for start in calendar.periods() if calendar else ():
         whole.periods.setdefault(start, Figures())
     for tally in (whole, *aspects):
-        tally.order(plan.groups)
+        tally.groups = {name: tally.groups[name] for name in plan.groups if name in tally.groups}
+        tally.periods = dict(sorted(tally.periods.items()))
     parts: dict[str | None, dict[str, Figures]] = {None: whole.groups}
     parts |= {tally.term: tally.groups for tally in aspects}
     tests, surest = differences(parts if options.by is not None else {})
@@ -244,10 +245,8 @@ def _causes(aspects: Sequence[Tally], whole: Tally, themes: "Themes | None") -> 
         }
     causes = dict[str, Course]()
     for tally in aspects:  # a text that does not mention a term is neutral
-        figures = dict[date, Figures]()
+        course = causes[f"“{asked_name(tally.term)}”"] = dict[date, Figures]()
         for start, of in whole.periods.items():
-            part = tally.periods.get(start, Figures())
-            neutral = part.neutral + (of - part).texts
-            figures[start] = Figures(part.negative, neutral, part.positive)
-        causes[f"“{asked_name(tally.term)}”"] = figures
+            low, _, high = tally.periods.get(start, Figures()).counts
+            course[start] = Figures(low, of.texts - low - high, high)
     return causes

@@ -1,20 +1,12 @@
-"""The rows of a table for a report: the text, group and date, faults, and the mentions of terms."""
+"""The rows of a table for a report: the text, group and date, faults, and quotes that mention
+terms."""
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from datetime import date
-from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, Self
 
-import numpy as np
-
-from thinstack.data.tables.cell_text import cell_text, is_missing_cell
-from thinstack.data.tables.table_rows import Found, Record, check_columns
-from thinstack.errors import DataError, InputError, escaped, shown
-from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
-from thinstack.integrations.frames import frame_cells, opened_frame
-from thinstack.integrations.report.dates import cell_of_date, date_of
+from thinstack.errors import escaped
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 """Kinds of faults: a bad row; a text that is missing, without words, in another language, or that
@@ -31,9 +23,6 @@ REASONS: Final[dict[Kind, str]] = {
 }
 """Message for a number of rows, by kind."""
 
-_READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
-"""Types of cells that `cell_text` accepts or rejects; others, such as bins, use `str`."""
-
 MOST_CHARACTERS: Final = 280
 """Maximum length of a quote in characters, approximately."""
 
@@ -43,8 +32,6 @@ _DOTS: Final = "… "
 
 Rank = tuple[int, int]
 """The rank of a quote; those with the lowest ranks are kept."""
-
-_SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
 class ReportOptions(NamedTuple):
@@ -222,96 +209,3 @@ class TextRow(NamedTuple):
 
 Source = Callable[[], Iterator[TextRow]]
 """A function that returns the rows of a table, from the first at each call."""
-
-
-def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
-    """Yield the rows of the files of a corpus. Raises DataError for a file that cannot be read, and
-    for a missing column."""
-    for name, path in corpus.files.items():
-        place = f"{name}, line " if corpus.named else "line "
-        yield from _text_rows(str(path), corpus.records(path, options.columns), options, place)
-
-
-def frame_source(frame: Any, options: ReportOptions) -> Source:
-    """Return the source of a frame, or of a list of texts, which has no other columns. Raises
-    InputError for other types, and DataError for duplicate or missing columns. The rows raise
-    InputError for a cell that is not text."""
-    if isinstance(frame, list | tuple):
-        return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
-    eager = opened_frame(frame)
-    _check_columns("the frame", eager.columns, options)
-    names = options.columns
-
-    def rows() -> Iterator[TextRow]:
-        cells = enumerate(frame_cells(eager, names))
-        records = (Record(row, dict(zip(names, some, strict=True))) for row, some in cells)
-        return _text_rows("the frame", records, options, "row ")
-
-    return rows
-
-
-def _listed(texts: Sequence[Any], column: Any) -> Iterator[Found]:
-    for row, cell in enumerate(texts):
-        if not (isinstance(cell, str) or is_missing_cell(cell)):
-            raise InputError(
-                f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
-                "texts, or a frame, such as pandas.DataFrame(rows)"
-            )
-        yield Record(row, {column: cell})
-
-
-def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
-    """Raise DataError for a missing column, and InputError for a table of scored rows, whose texts
-    may be terms or phrases."""
-    if _SCORED.issubset(columns):
-        raise InputError(
-            f"{source}: contains scores from thinstack, not texts. Pass the table that was scored"
-        )
-    wanted = [options.text, *options.parts.values()]
-    check_columns(source, columns, wanted, options.advice)
-
-
-def _text_rows(
-    source: str, items: Iterable[Found], options: ReportOptions, place: str
-) -> Iterator[TextRow]:
-    """Yield the rows of the named table. `place`: the prefix of their positions."""
-    columns, kinds = Columns(options.text, others=tuple(options.parts.values())), [*options.parts]
-
-    def checked() -> Iterator[Found]:
-        for item in items:
-            if isinstance(item, list):
-                _check_columns(source, item, options)
-            yield item
-
-    for row in rows_of(source, checked(), columns, prefix=place, advice=options.advice):
-        yield _text_row(row, kinds, options.dates)
-
-
-def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
-    """Convert a row whose other cells are of these kinds. `dates`: the date format."""
-    place, parts, faults = str(row.id), dict[Kind, Any](), list[Fault]()
-    if row.problem and row.problem.kind != "missing":  # the message begins with the position
-        reason = row.problem.message.partition(": ")[2] or row.problem.message
-        return TextRow(place, "", unreadable=Fault("row", reason))
-    if not row.text.strip():
-        return TextRow(place, "", unreadable=Fault("empty", ""))
-    for kind, cell in zip(kinds, row.cells, strict=True):
-        parts[kind] = _part(kind, cell, dates)
-        if parts[kind] is None and is_missing_cell(cell):
-            faults.append(Fault(kind, "empty"))
-        elif parts[kind] is None:
-            faults.append(Fault(kind, reason := shown(cell, 60), cell_of_date(cell) or reason))
-    group, day, stars = parts.get("group"), parts.get("date"), parts.get("stars")
-    return TextRow(place, row.text, group, day, stars, tuple(faults))
-
-
-def _part(kind: Kind, cell: object, dates: str | None) -> Any:
-    """Parse a cell; None if it cannot be read."""
-    if kind == "date":
-        return date_of(cell, dates)
-    with suppress(DataError, ValueError):
-        if kind == "stars":
-            stars = float(str(cell).strip())
-            return stars if 1 <= stars <= 5 else None
-        return cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
-    return None

@@ -15,10 +15,10 @@ from thinstack.errors import InputError, LanguageWarning, shown
 from thinstack.integrations.corpora.run_manifest import Tell
 from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.plan import plan_of, read_again
+from thinstack.integrations.report.plan import frame_source, plan_of, read_again
 from thinstack.integrations.report.reading import NothingReadError, Reader, model_name, nothing_read
 from thinstack.integrations.report.report import Report, report_of
-from thinstack.integrations.report.rows import ReportOptions, Source, frame_source
+from thinstack.integrations.report.rows import ReportOptions, Source
 from thinstack.integrations.report.tally import QUOTES
 from thinstack.integrations.themes.matching import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes

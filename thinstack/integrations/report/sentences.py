@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thinstack.errors import escaped
 from thinstack.integrations.report.dates import Unit, period_name
 from thinstack.integrations.report.findings import Change, Difference, change_of, differences
-from thinstack.integrations.report.tally import Figures, Side, Tally
+from thinstack.integrations.report.tally import Figures, Side, Tally, share_interval
 from thinstack.integrations.report.terms import asked_name
 from thinstack.integrations.show.marks import percent
 
@@ -70,13 +70,12 @@ def change_sentence(change: Change, unit: Unit) -> str:
 def _when(change: Change, unit: Unit) -> tuple[str, str]:
     """Describe the time of a change, and the other periods."""
     first, last = period_name(change.first, unit), period_name(change.last, unit)
-    when, other = f"From {first} to {last}", "otherwise"
     if change.lasts:
-        when, other = f"From {first} on", "before"
-    elif change.first == change.last:
-        when = f"In {first}" if unit in ("month", "year") else f"On {first}"
-        when = f"In the week of {first}" if unit == "week" else when
-    return when, other
+        return f"From {first} on", "before"
+    if change.first != change.last:
+        return f"From {first} to {last}", "otherwise"
+    start = {"day": "On", "week": "In the week of"}.get(unit, "In")
+    return f"{start} {first}", "otherwise"
 
 
 def difference_sentence(difference: Difference) -> str:
@@ -157,8 +156,7 @@ def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:
     so that a few texts do not put a term first."""
 
     def least(tally: Tally) -> float:
-        interval = tally.figures.share(side)
-        return (interval.low or 0.0) if interval else 0.0
+        return share_interval(tally.figures.count(side), tally.figures.texts).low or 0.0
 
     some = [tally for tally in aspects if tally.figures.count(side) > 1]
     return sorted(some, key=least, reverse=True)[:_IN_SHORT]

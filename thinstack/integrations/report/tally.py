@@ -2,8 +2,8 @@
 plain data."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from itertools import chain
 from math import sqrt
@@ -138,6 +138,7 @@ class Figures:
         return [quote for _, quote in sorted(chain(*map(dict.items, some)))]
 
 
+@dataclass(slots=True)
 class Tally:
     """The counts of all texts, or of those that mention a term. A text that mentions it several
     times counts once, for the side of most of these mentions, or as neutral if these are equally
@@ -152,25 +153,19 @@ class Tally:
         said: the phrases that decide for a side, and how often each occurs.
     """
 
-    __slots__ = ("figures", "groups", "mentions", "names", "periods", "said", "term")
-
-    def __init__(self, term: str = "") -> None:
-        self.term, self.mentions, self.figures = term, 0, Figures()
-        self.groups: dict[str, Figures] = defaultdict(Figures)
-        self.periods: dict[date, Figures] = defaultdict(Figures)
-        self.names: Counter[str] = Counter()
-        self.said: dict[int, Counter[str]] = defaultdict(Counter)
+    term: str = ""
+    figures: Figures = field(default_factory=Figures)
+    groups: dict[str, Figures] = field(default_factory=lambda: defaultdict(Figures))
+    periods: dict[date, Figures] = field(default_factory=lambda: defaultdict(Figures))
+    mentions: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+    said: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def parts(self, group: str | None, period: date | None) -> list[Figures]:
         """Return the figures that a text of this group and period counts in."""
         parts = [self.figures]
         parts += [self.groups[group]] if group is not None else []
         return [*parts, self.periods[period]] if period is not None else parts
-
-    def order(self, groups: Iterable[str]) -> None:
-        """Sort the figures of the groups in this order, and those of periods chronologically."""
-        self.groups = {name: self.groups[name] for name in groups if name in self.groups}
-        self.periods = dict(sorted(self.periods.items()))
 
     @property
     def quotes(self) -> list[Quote]:
@@ -192,15 +187,6 @@ class Tally:
         """The spellings of the term, the most frequent first."""
         return tuple(name for name, _ in self.names.most_common(SAID))
 
-    def name(self, spelling: str) -> None:
-        """Count a mention by its spelling. If there are too many, the rarest are dropped."""
-        self.mentions += 1
-        self.names = _counted(self.names, spelling)
-
-    def say(self, side: int, phrase: str) -> None:
-        """Count a phrase that decides for a side. If there are too many, the rarest are dropped."""
-        self.said[side] = _counted(self.said[side], phrase)
-
     def join(self, other: Self) -> None:
         """Add the counts of another name of the same term."""
         self.figures.merge(other.figures)
@@ -214,7 +200,8 @@ class Tally:
             self.said[side].update(said)
 
 
-def _counted(times: Counter[str], name: str) -> Counter[str]:
+def counted(times: Counter[str], name: str) -> Counter[str]:
+    """Count a phrase or a spelling. If there are too many, the rarest are dropped."""
     times[name] += 1
     return times if len(times) <= MOST_SAID else Counter(dict(times.most_common(MOST_SAID // 2)))
 
@@ -249,9 +236,8 @@ def plain(value: Any) -> Any:
         figures = any(isinstance(part, Figures) for part in value.values())
         return named(value) if figures else {name: plain(part) for name, part in value.items()}
     if is_dataclass(value) or hasattr(value, "_fields"):
-        fields_of = getattr(value, "_fields", None) or [field.name for field in fields(value)]
         data: dict[str, Any] = {}
-        for name in fields_of:
+        for name in getattr(value, "_fields", None) or [part.name for part in fields(value)]:
             part = plain(getattr(value, name))
             data |= part if name == "figures" else {name: part}
         return data

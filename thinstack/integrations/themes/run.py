@@ -11,9 +11,9 @@ from thinstack.bundle import open_bundle
 from thinstack.errors import InputError, LanguageWarning
 from thinstack.integrations.corpora.run_manifest import Tell
 from thinstack.integrations.frames import opened_frame
-from thinstack.integrations.report.plan import Plan, plan_of, read_again
+from thinstack.integrations.report.plan import Plan, frame_source, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
-from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_source
+from thinstack.integrations.report.rows import ReportOptions, Source, TextRow
 from thinstack.integrations.themes.clauses import ReadTexts, read_texts
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes, product_words
