@@ -166,6 +166,16 @@ def test_columns_are_those_of_phrases(model):
     ]
 
 
+@pytest.mark.parametrize(("sentence", "counts"), [(-0.29, True), (-0.31, False)])
+def test_a_clause_counts_if_it_is_clear_together_with_its_sentence(model, sentence, counts):
+    (result,) = model(["not good plot"])
+    nodes = TextNodes([result])
+    (clause,), (side,) = nodes.opinions.clauses, nodes.opinions.sides
+    nodes.roots[clause] = 0  # stands for a sentence around it
+    nodes.polarity[0], nodes.polarity[clause] = sentence * side, 0.6 * side
+    assert (clause in nodes._opinions([result], result.sentences).clauses) == counts
+
+
 def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
     names = {"a": ["awful plot", "good film"], "b": ["the seats"]}
     matcher = NamedThemes(model, theme_options(names, (), "both", 10, 3, 0.4))

@@ -27,6 +27,10 @@ LEAST: Final = 0.25
 SAYS: Final = 0.15
 """Minimum polarity of a phrase, toward the side of its clause."""
 
+TOGETHER: Final = 0.3
+"""Minimum polarity of a clause plus that of its sentence, toward its side: "it barely adds any
+weight", in a sentence of praise, is no complaint."""
+
 HIGHLIGHTS: Final = 3
 """Number of highlights per text around which clauses are searched."""
 
@@ -68,7 +72,8 @@ class TextNodes:
         widths: (N,) the number of words of each node.
         polarity: (N,) from -1 to 1.
         opinions: the highlights of each text, with their clauses, without those whose polarity is
-            below `SAYS` and those in a clause of another side (`sides`).
+            below `SAYS`, those below `TOGETHER` with their sentence, and those in a clause of
+            another side (`sides`).
     """
 
     def __init__(
@@ -156,6 +161,8 @@ class TextNodes:
         largest = self._climbed(clauses, lambda node, around: signs[node] == signs[around], WIDEST)
         clauses = np.where(same, largest, clauses)
         says = (self.polarity[clauses] * sides >= SAYS) & (self.sides[clauses] == sides)
+        together = self.polarity[clauses] + self.polarity[self.roots[clauses]]
+        says &= together * sides >= TOGETHER
         clauses = np.where(lacks[clauses], -1, clauses)
         says |= clauses < 0
         return Opinions(self.texts[nodes[says]], sides[says], clauses[says])
