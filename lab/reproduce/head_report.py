@@ -21,7 +21,7 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.errors import InputError
-from thinstack.integrations.show.outline import SIGNS
+from thinstack.integrations.show.marks import SIGNS
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Scored

@@ -12,8 +12,7 @@ from rich.cells import cell_len
 
 from thinstack.core import transitions
 from thinstack.integrations.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
-from thinstack.integrations.show.marks import Marks, text_width
-from thinstack.integrations.show.outline import elide, outline, phrase, visible
+from thinstack.integrations.show.marks import Marks, elide, outline, phrase, text_width, visible
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.why import Contribution
 

@@ -85,7 +85,7 @@ def push(
     and reference cases before the upload. Load the uploaded model as hf://user/name.
     """
     from thinstack.integrations.push import push as push_bundle
-    from thinstack.integrations.show.outline import as_text
+    from thinstack.integrations.show.marks import as_text
 
     address, url = push_bundle(
         model, repository, private=private, revision=revision, isolated=isolated

@@ -25,7 +25,7 @@ from thinstack.export.onnx.model import DEFAULTS, Options, export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
-from thinstack.integrations.show.outline import as_text
+from thinstack.integrations.show.marks import as_text
 from thinstack.runtime.predictor import Predictor
 
 Format = Literal["onnx", "torchscript"]

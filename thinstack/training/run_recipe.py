@@ -16,7 +16,7 @@ from thinstack.bundle.writing import check_replaceable
 from thinstack.data.files.outputs import check_apart, check_output
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.integrations.show.outline import as_text
+from thinstack.integrations.show.marks import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.answer_cache import AnswerCache

@@ -21,7 +21,7 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.errors import ConfigError
-from thinstack.integrations.show.outline import as_text
+from thinstack.integrations.show.marks import as_text
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import Recipe

@@ -29,8 +29,7 @@ from thinstack.integrations.report.sentences import (
 )
 from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
-from thinstack.integrations.show.marks import percent
-from thinstack.integrations.show.outline import inline
+from thinstack.integrations.show.marks import inline, percent
 from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
 
 MOST_SHOWN: Final = 20

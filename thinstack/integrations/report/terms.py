@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-from thinstack.integrations.show.outline import visible
+from thinstack.integrations.show.marks import visible
 from thinstack.text.english import rules
 from thinstack.text.names import read_plainly, singulars
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
-from thinstack.integrations.show.marks import Marks
-from thinstack.integrations.show.outline import inline
+from thinstack.integrations.show.marks import Marks, inline
 from thinstack.runtime.highlights import marked_phrases
 from thinstack.runtime.prediction import Prediction
 

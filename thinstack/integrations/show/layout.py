@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from thinstack.integrations.show.marks import excerpt, text_width
-from thinstack.integrations.show.outline import Row, outline
+from thinstack.integrations.show.marks import Row, excerpt, outline, text_width
 from thinstack.runtime.prediction import Prediction
 
 MAX_PHRASES, MAX_DEPTH = 1_023, 100

@@ -10,8 +10,7 @@ from itertools import repeat
 from typing import Final
 
 from thinstack.integrations.show.layout import LEVEL, MARGIN, NODE, Place, places
-from thinstack.integrations.show.marks import Marks, excerpt, percent, shorten, text_width
-from thinstack.integrations.show.outline import visible
+from thinstack.integrations.show.marks import Marks, excerpt, percent, shorten, text_width, visible
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
 

@@ -10,15 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from thinstack.integrations.show.outline import (
-    SIGNS,
-    UNCERTAIN,
-    Row,
-    elide,
-    outline,
-    phrase,
-    visible,
-)
+from thinstack.integrations.show.marks import SIGNS, UNCERTAIN, Row, elide, outline, phrase, visible
 from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.prediction import Prediction

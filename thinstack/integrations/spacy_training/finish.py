@@ -14,7 +14,7 @@ from thinstack.data.files.outputs import check_apart
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
-from thinstack.integrations.show.outline import as_text
+from thinstack.integrations.show.marks import as_text
 from thinstack.integrations.spacy_training.text_learner import RESUME_FILES
 from thinstack.training.publish.assembly import bundle_files
 

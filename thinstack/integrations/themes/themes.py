@@ -16,7 +16,7 @@ from thinstack.integrations.report.dates import Unit
 from thinstack.integrations.report.rows import Quote, Unread
 from thinstack.integrations.report.sentences import texts, trend
 from thinstack.integrations.report.tally import LEVEL, Figures, Interval, Side, plain
-from thinstack.integrations.show.outline import visible
+from thinstack.integrations.show.marks import visible
 from thinstack.integrations.themes.matching import Matches
 
 SCHEMA: Final = 1

@@ -24,8 +24,7 @@ from thinstack.evaluate.figures import (
     percentage,
     shown,
 )
-from thinstack.integrations.show.marks import shorten
-from thinstack.integrations.show.outline import as_text, visible
+from thinstack.integrations.show.marks import as_text, shorten, visible
 from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe
