@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from thinstack.integrations.report.findings import LEAST_EXPECTED, adjusted, probability, two_shares
-from thinstack.integrations.report.tally import Figures, mean_interval, share_interval
-from thinstack.integrations.report.terms import (
+from thinstack.integrations.report.collect import (
     no_topic,
     normalised,
     said_phrase,
     says_more,
     singular,
-    typical,
 )
+from thinstack.integrations.report.findings import LEAST_EXPECTED, adjusted, probability, two_shares
+from thinstack.integrations.report.tally import Figures, mean_interval, share_interval, typical
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from thinstack.errors import escaped
+from thinstack.integrations.report.collect import MARKS, asked_name, normalised
 from thinstack.integrations.report.dates import Unit, period_name
 from thinstack.integrations.report.rows import REASONS, Quote, Span
 from thinstack.integrations.report.sentences import (
@@ -28,7 +29,6 @@ from thinstack.integrations.report.sentences import (
     texts,
 )
 from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
-from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import inline, percent
 from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
 

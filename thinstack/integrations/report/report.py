@@ -9,7 +9,7 @@ from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from thinstack.integrations.report.collect import Collector
+from thinstack.integrations.report.collect import Collector, asked_name
 from thinstack.integrations.report.dates import Unit
 from thinstack.integrations.report.findings import (
     FALSE,
@@ -23,7 +23,6 @@ from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
 from thinstack.integrations.report.tally import LEVEL, SIDES, Figures, Interval, Tally, plain
-from thinstack.integrations.report.terms import asked_name
 
 if TYPE_CHECKING:
     from thinstack.integrations.themes.themes import Themes

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.errors import escaped
+from thinstack.integrations.report.collect import asked_name
 from thinstack.integrations.report.dates import Unit, period_name
 from thinstack.integrations.report.findings import Change, Difference, change_of, differences
 from thinstack.integrations.report.tally import Figures, Side, Tally, share_interval
-from thinstack.integrations.report.terms import asked_name
 from thinstack.integrations.show.marks import percent
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 from thinstack.evaluate.figures import Z, wilson
 from thinstack.integrations.report.rows import Quote, Rank
-from thinstack.integrations.report.terms import Said, typical
 
 Side = Literal["negative", "neutral", "positive"]
 
@@ -138,6 +137,13 @@ class Figures:
         return [quote for _, quote in sorted(chain(*map(dict.items, some)))]
 
 
+class Said(NamedTuple):
+    """A phrase, and how often it occurs."""
+
+    phrase: str
+    times: int
+
+
 @dataclass(slots=True)
 class Tally:
     """The counts of all texts, or of those that mention a term. A text that mentions it several
@@ -179,7 +185,7 @@ class Tally:
 
     @property
     def typical(self) -> dict[Side, tuple[Said, ...]]:
-        """The most frequent phrases of either side (`terms.typical`)."""
+        """The most frequent phrases of either side (`typical`)."""
         return {SIDES[side]: typical(self.said.get(side, {}), SAID) for side in (-1, 1)}
 
     @property
@@ -198,6 +204,21 @@ class Tally:
         self.names.update(other.names)
         for side, said in other.said.items():
             self.said[side].update(said)
+
+
+def typical(times: Mapping[str, int], most: int, *, least: int = 2) -> tuple[Said, ...]:
+    """Return the most frequent phrases, at most `most`, with at least `least` occurrences each.
+
+    No phrase is inside another, by whole words: of two such phrases the more frequent one is kept,
+    and the other is counted with it. `times`: the number of occurrences of each.
+    """
+    chosen: dict[str, int] = {}
+    for phrase, count in sorted(times.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
+        words = f" {phrase} "
+        around = next((one for one in chosen if f" {one} " in words or words in f" {one} "), phrase)
+        chosen[around] = chosen.get(around, 0) + count
+    phrases = [Said(phrase, count) for phrase, count in chosen.items() if count >= least]
+    return tuple(sorted(phrases, key=lambda said: -said.times)[:most])
 
 
 def counted(times: Counter[str], name: str) -> Counter[str]:

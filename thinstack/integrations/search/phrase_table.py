@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import needs_extra
-from thinstack.integrations.report.terms import said_phrase
+from thinstack.integrations.report.collect import said_phrase
 from thinstack.runtime.highlights import turned_nodes
 from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction

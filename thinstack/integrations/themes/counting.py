@@ -72,8 +72,8 @@ class ThemeCounter:
             raise nothing_read(collector.unread(), self._plan.rows)
         order = [*range(len(tallies))]
         if names is None:  # those in the most texts, separately for each side
-            order.sort(key=lambda number: -tallies[number].figures.texts)
-            some = [one for one in order if tallies[one].figures.texts]
+            texts = [tally.figures.texts for tally in tallies]
+            some = sorted(filter(texts.__getitem__, order), key=lambda number: -texts[number])
             by_side = (
                 [one for one in some if side_of[one] == side] for side in self._options.sides
             )
@@ -145,8 +145,7 @@ def _parts(
     names: Iterable[Any], some: Mapping[Any, Figures], of: Mapping[Any, Figures]
 ) -> tuple[Part, ...]:
     """Return the counts of a theme for each group or period that has texts."""
-    pairs = [(name, some.get(name, Figures()).texts) for name in names if name in of]
-    return tuple(
-        Part(name, texts, of[name].texts, share_interval(texts, of[name].texts))
-        for name, texts in pairs
-    )
+    counts = [
+        (name, some.get(name, Figures()).texts, of[name].texts) for name in names if name in of
+    ]
+    return tuple(Part(*count, share_interval(*count[1:])) for count in counts)

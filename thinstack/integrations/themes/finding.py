@@ -5,14 +5,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import unescape
+from itertools import chain, count
 from math import log
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.tables.alike import likeness
-from thinstack.integrations.report.terms import MARKS
+from thinstack.integrations.report.collect import MARKS
 from thinstack.integrations.themes.centres import (
     Floats,
     Ints,
@@ -130,10 +131,8 @@ class ClauseSample:
     """The clauses of one side in a sample of T texts."""
 
     def __init__(self, side: int):
-        self._side = side
-        self._vectors, self._sentences = list[NDArray[np.floating]](), list[NDArray[np.floating]]()
-        self._polarity = list[Floats]()
-        self._owners, self._said = list[Ints](), list[str]()
+        self._side, self._said = side, list[str]()
+        self._columns = list[tuple[NDArray[Any], ...]]()  # vectors, sentences, polarity, texts
 
     def add(self, texts: ReadTexts, first: int) -> None:
         """Add the clauses of texts. `first`: the number of their first row."""
@@ -144,10 +143,8 @@ class ClauseSample:
         (some,) = np.nonzero((opinions.sides == self._side) & (opinions.clauses >= 0))
         clauses, at = np.unique(opinions.clauses[some], return_index=True)
         owners = opinions.texts[some][at]
-        self._vectors.append(nodes.vectors(clauses))
-        self._sentences.append(nodes.vectors(nodes.roots[clauses]))
-        self._polarity.append(nodes.polarity[clauses])
-        self._owners.append(owners + first)
+        vectors, sentences = nodes.vectors(clauses), nodes.vectors(nodes.roots[clauses])
+        self._columns.append((vectors, sentences, nodes.polarity[clauses], owners + first))
         for owner, span in zip(owners.tolist(), nodes.characters(clauses).tolist(), strict=True):
             self._said.append(texts.rows[owner].text[slice(*span)])
 
@@ -160,12 +157,11 @@ class ClauseSample:
             return ClauseGroups(said, none, none, says, names[:0], names[:0], names)
         size = min(len(self._said), MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
-        vectors = without(np.concatenate(self._vectors)[chosen], names)
-        polarity = np.concatenate(self._polarity)[chosen]
-        direction = polarity_direction(vectors, polarity)
-        directions = np.concatenate([names, direction[None]])
-        vectors, owners = without(vectors, directions), np.concatenate(self._owners)[chosen]
-        sentences = without(np.concatenate(self._sentences)[chosen], directions)
+        columns = (np.concatenate(column)[chosen] for column in zip(*self._columns, strict=True))
+        vectors, sentences, polarity, owners = columns
+        vectors = without(vectors, names)
+        directions = np.concatenate([names, polarity_direction(vectors, polarity)[None]])
+        vectors, sentences = without(vectors, directions), without(sentences, directions)
         least = max(_FEWEST, round(_RAREST * count))
         groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
         said, says = np.array(self._said, object)[chosen], self._side * polarity
@@ -219,11 +215,8 @@ def title_of(examples: Sequence[str], words: Iterable[str]) -> str:
 
 def free_title(title: str, taken: Collection[str]) -> str:
     """Return a title, numbered if another theme has it."""
-    number, name = 1, title
-    while name in taken:
-        number += 1
-        name = f"{title} ({number})"
-    return name
+    names = chain([title], (f"{title} ({number})" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _distinct(said: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The options of themes; assigns texts to themes, each with the phrase that matches best."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -193,19 +193,16 @@ class NamedThemes:
         fits = (nodes.widths <= WIDEST) | (nodes.parents < 0)
         if len(self._options.sides) == 1:
             fits &= nodes.sides == self._options.sides[0]
-        return _best(list(self._parts(nodes, np.flatnonzero(fits))))
-
-    def _parts(self, nodes: TextNodes, some: Ints) -> Iterator[Matches]:
-        sides = np.array(self.sides)
+        (some,), sides, parts = np.nonzero(fits), np.array(self.sides), list[Matches]()
         for start in range(0, len(some), _BLOCK):
             block = some[start : start + _BLOCK]
             roots, sentence = np.unique(nodes.roots[block], return_inverse=True)
             wholes = self._cosines(nodes, roots)[sentence]
             scores = (self._cosines(nodes, block) + wholes) / 2
-            other = (sides != 0) & (nodes.sides[block, None] == -sides)
-            scores[other] = -1
-            near, themes = np.nonzero(scores >= self._options.threshold)
-            yield _matches(nodes, block[near], themes, scores[near, themes], wholes[near, themes])
+            scores[(sides != 0) & (nodes.sides[block, None] == -sides)] = -1
+            at = near, themes = np.nonzero(scores >= self._options.threshold)
+            parts.append(_matches(nodes, block[near], themes, scores[at], wholes[at]))
+        return _best(parts)
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """Return the cosines (n, K) with the nearest example of each theme."""

@@ -281,8 +281,7 @@ class Themes:
         if self.named:
             return [(None, list(self.themes))]
         return [
-            (figures, [theme for theme in self.themes if theme.side == figures.side])
-            for figures in self.sides
+            (one, [some for some in self.themes if some.side == one.side]) for one in self.sides
         ]
 
 
