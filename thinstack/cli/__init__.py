@@ -18,10 +18,8 @@ from thinstack.cli.doctor import doctor, plugins
 from thinstack.cli.evaluate import evaluate
 from thinstack.cli.export import export, finish, push
 from thinstack.cli.predict import predict
-from thinstack.cli.report import report
-from thinstack.cli.search import search
 from thinstack.cli.serve import serve
-from thinstack.cli.themes import themes
+from thinstack.cli.table_commands import report, search, themes
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 

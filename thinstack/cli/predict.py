@@ -153,16 +153,14 @@ def predict(
         if refused := [name for name in named if name not in _MODES[mode]]:
             raise InputError(f"{options.listed(refused)}: does not work with {mode}: remove it")
     if pair is not None:
-        print_pair(running.load(model, **vars(view)), pair, shown.kind())
-        return
+        return print_pair(running.load(model, **vars(view)), pair, shown.kind())
     if pair_table:
-        score_table(running.load(model, **vars(view)), corpus, encoding=reading.encoding)
-        return
+        return score_table(running.load(model, **vars(view)), corpus, encoding=reading.encoding)
     if corpus.input is not None:
         examples = options.named_examples("--category", shown.category, options.EXAMPLE)
         read = vars(reading) | vars(view) | {"categories": examples}
         read |= {"about": tuple(shown.about or ())}
-        predict_corpus(corpus, corpus.input, model, running, read)
+        predict_corpus(corpus, model, running, read)
     corpus.refuse_without_input(texts or [])
     kind = shown.kind()
     if texts and reading.paragraphs:
@@ -177,8 +175,7 @@ def predict(
     scored = _numbered(predictor.stream(inputs, source=reading.source))
     if shown.aspects or shown.asked:
         answers = Aspects(predictor, shown.asked, several=len(texts or ()) != 1)
-        print_texts(answers.watched(scored), answers, predictor.view, kind)
-        return
+        return print_texts(answers.watched(scored), answers, predictor.view, kind)
     sentences = Sentences(view.max_words if shown.why else None, full=shown.full)
     if pages:
         results = list(scored)

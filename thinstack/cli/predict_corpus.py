@@ -117,7 +117,7 @@ class CorpusSettings:
 
 
 def predict_corpus(
-    corpus: CorpusSettings, input: Path, model: str, running: Running, reading: Mapping[str, Any]
+    corpus: CorpusSettings, model: str, running: Running, reading: Mapping[str, Any]
 ) -> NoReturn:
     """Score the texts of a file, a folder or standard input, and write the scores to a folder.
     `reading`: how to read texts, and the terms and categories. The exit code is 0 if all rows have
@@ -125,34 +125,24 @@ def predict_corpus(
     from thinstack.integrations.corpora.output_files import failed_file, first_reason
     from thinstack.integrations.corpora.run import score_corpus
 
-    if corpus.out is None:
-        raise InputError(
-            "--input needs a folder or a file for the scores: add --out FOLDER, or --out scored.csv"
-        )
-    request = _request(corpus, input, corpus.out, model, running, reading)
+    request = _request(corpus, model, running, reading)
     stays = f"the rows in {request.out} are kept"
     try:
         with watched(f"stopped; {stays}: {_GO_ON}") as tell:
             last = score_corpus(request, tell)
     except OSError as error:
         raise StoppedError(f"{error}; {stays}: fix the problem, then {_GO_ON}") from None
-    scores, failed, before = request.file or request.out, "", ""
+    scores, failed = request.file or request.out, ""
     if last.failed:
         errors = failed_file(scores) if request.file else scores / "errors"
         failed = f", {last.failed:,} failed, the first: {first_reason(errors)}; all are in {errors}"
-    if last.before:
-        before = f" ({last.before:,} before)"
+    before = f" ({last.before:,} before)" if last.before else ""
     print_note(f"{last.done:,} rows{before}{failed}; the scores are in {scores}")
     raise typer.Exit(1 if last.failed else 0)
 
 
 def _request(
-    corpus: CorpusSettings,
-    input: Path,
-    out: Path,
-    model: str,
-    running: Running,
-    reading: Mapping[str, Any],
+    corpus: CorpusSettings, model: str, running: Running, reading: Mapping[str, Any]
 ) -> "Request":
     from thinstack.integrations.corpora.output_files import file_format, parts_folder
     from thinstack.integrations.corpora.run import Request
@@ -160,6 +150,12 @@ def _request(
     from thinstack.integrations.corpora.workers import ModelSource
     from thinstack.integrations.frames import checked_mentions
 
+    input, out = corpus.input, corpus.out
+    assert input is not None, "it is asked for"
+    if out is None:
+        raise InputError(
+            "--input needs a folder or a file for the scores: add --out FOLDER, or --out scored.csv"
+        )
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
         raise InputError(
