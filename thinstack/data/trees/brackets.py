@@ -8,6 +8,7 @@ that contain nothing else.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,30 +36,22 @@ def from_brackets(
     `source` and `line`, the number of the text's first line, name the place in errors. Raises
     TreeError with the line and column of the fault.
     """
-    reader = _Reader(labelled)
-    at = 0
+    reader, at = _Reader(labelled), 0
 
     def place(at: int) -> tuple[int, int]:
         return (line or 1) + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
 
     try:
         for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
-            at, piece = match.start(), match.group()
-            if reader.done:
-                excess = "(" if piece[0] == "(" else piece
-                raise TreeError(f"expected one tree, found {excess!r} after its end")
-            if piece[0] == "(":
-                reader.open(at, match[1] if labelled else None)
-            elif piece == ")":
-                reader.close()
-            else:
-                reader.word(piece)
-        if reader.frames:
-            at, last = len(text.rstrip(SPACE)), "{}:{}".format(*place(reader.frames[-1].at))
+            at = match.start()
+            reader.read(match)
+        whole, *opened = reader.frames
+        if opened:
+            at, last = len(text.rstrip(SPACE)), "{}:{}".format(*place(opened[-1].at))
             raise TreeError(
-                f"unbalanced brackets: {len(reader.frames)} '(' without a ')', the last at {last}"
+                f"unbalanced brackets: {len(opened)} '(' without a ')', the last at {last}"
             )
-        if not reader.done:
+        if not whole.children:
             raise TreeError("expected a bracketed tree, found nothing")
     except TreeError as error:
         row, column = place(at)
@@ -73,62 +66,58 @@ class _Frame:
     trace."""
 
     at: int
-    label: str | None
+    label: str | None = None
     word: str | None = None
     children: list[int] = field(default_factory=list)
     traced: bool = False
 
 
 class _Reader:
-    """The nodes read so far, and the open brackets."""
+    """The nodes read so far, and the open brackets, in a frame around the whole text."""
 
     def __init__(self, labelled: bool):
-        self.labelled, self.done = labelled, False
-        self.frames: list[_Frame] = []
-        self.parents: list[int] = []
-        self.tokens: list[str | None] = []
-        self.labels: list[str | None] = []
+        self.labelled, self.frames = labelled, [_Frame(-1)]
+        self.parents, self.tokens, self.labels = list[int](), list[str | None](), list[str | None]()
 
-    def open(self, at: int, label: str | None) -> None:
-        if self.frames and self.frames[-1].word is not None:
-            raise TreeError(f"expected ')' after the word {self.frames[-1].word!r}, found '('")
-        self.frames.append(_Frame(at, label))
-
-    def word(self, word: str) -> None:
-        if not self.labelled:
-            self._add(word, None, [])
-            return
-        if not self.frames:
-            raise TreeError(f"expected '(', found {word!r}")
-        frame = self.frames[-1]
-        if frame.word is not None or frame.children:
+    def read(self, match: re.Match[str]) -> None:
+        """Read a bracket or a word."""
+        piece, frame = match[0], self.frames[-1]
+        if self.frames[0].children:
+            excess = "(" if piece[0] == "(" else piece
+            raise TreeError(f"expected one tree, found {excess!r} after its end")
+        if piece[0] == "(":
+            if frame.word is not None:
+                raise TreeError(f"expected ')' after the word {frame.word!r}, found '('")
+            self.frames.append(_Frame(match.start(), match[1] if self.labelled else None))
+        elif piece != ")" and not self.labelled:
+            self._add(None, piece)
+        elif len(self.frames) == 1:
+            raise TreeError(f"expected '(', found {piece!r}")
+        elif piece == ")":
+            self._close()
+        elif frame.word is not None or frame.children:
             expected = "'(' or ')'" if frame.word is None else f"')' after the word {frame.word!r}"
-            raise TreeError(f"expected {expected}, found the word {word!r}")
-        frame.word = word
+            raise TreeError(f"expected {expected}, found the word {piece!r}")
+        else:
+            frame.word = piece
 
-    def close(self) -> None:
-        if not self.frames:
-            raise TreeError("expected '(', found ')'")
+    def _close(self) -> None:
         frame = self.frames.pop()
         if frame.word is None and not frame.children and not frame.traced:
             raise TreeError("expected a word or children before ')'")
         if (frame.word is not None and frame.label == _TRACE) or not (frame.word or frame.children):
-            if not self.frames:
+            if len(self.frames) == 1:
                 raise TreeError("expected a tree with words, found only traces (-NONE-)")
             self.frames[-1].traced = True
         else:
-            self._add(frame.word, frame.label, frame.children)
+            self._add(frame.label, frame.word, frame.children)
 
-    def _add(self, token: str | None, label: str | None, children: list[int]) -> None:
-        node = len(self.parents)
+    def _add(self, label: str | None, word: str | None, children: Sequence[int] = ()) -> None:
         for child in children:
-            self.parents[child] = node
-        if self.frames:
-            self.frames[-1].children.append(node)
-        else:
-            self.done = True
+            self.parents[child] = len(self.parents)
+        self.frames[-1].children.append(len(self.parents))
         self.parents.append(-1)
-        self.tokens.append(token)
+        self.tokens.append(word)
         self.labels.append(label)
 
 
