@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from reproduce.table import Table
-from thinstack.data.files.lock import locked
+from thinstack.data.files.writing import locked
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed, summary
 from thinstack.training.publish.assembly import publish

@@ -22,8 +22,7 @@ from reproduce.run import Outcome, attempt, digests_of, finished, job_of, taken_
 from reproduce.state import State
 from reproduce.table import Run, Table
 from reproduce.workers import each
-from thinstack.data.files.lock import locked
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.writing import locked, write_atomically
 from thinstack.errors import DataError, ThinstackError, UnknownNameError
 
 

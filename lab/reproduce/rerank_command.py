@@ -15,8 +15,7 @@ from reproduce.rerank_report import build
 from reproduce.rerank_run import Job, Outcome, attempt, finished, job_of
 from reproduce.reranking import Reranking
 from reproduce.workers import each
-from thinstack.data.files.lock import locked
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.writing import locked, write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.training.examples.inputs import data_digests
 

@@ -24,8 +24,7 @@ from reproduce.table import Part, Row, Run
 from reproduce.workers import each
 from thinstack.core.config import Strict
 from thinstack.core.config.base import read_toml
-from thinstack.data.files.lock import locked
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.writing import locked, write_atomically
 from thinstack.errors import ConfigError, ThinstackError
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe

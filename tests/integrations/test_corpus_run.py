@@ -13,7 +13,6 @@ from last_word_model import LABELS, TABLE, write_last_word_bundle
 from pyarrow import parquet
 from scored_rows import read_rows
 
-from thinstack.data.files.signals import Stopped
 from thinstack.integrations.corpora import run_manifest, workers
 from thinstack.integrations.corpora.inputs import Row
 
@@ -130,14 +129,13 @@ def breaking(monkeypatch, error, number):
     ("error", "said"),
     [
         (KeyboardInterrupt(), ["stopped; the rows in", "run the same command again"]),
-        (Stopped(signal.SIGTERM), ["stopped; the rows in", "run the same command again"]),
         (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
     ],
 )
 def test_a_run_goes_on_where_it_was(predict, texts, tmp_path, monkeypatch, error, said):
     out = tmp_path / "out"
     mend = breaking(monkeypatch, error, 1)
-    code = {KeyboardInterrupt: 130, Stopped: 143}.get(type(error), 2)
+    code = 130 if isinstance(error, KeyboardInterrupt) else 2
     predict(texts, "--id", "id").check_refused(*said, code=code)
     first = out / "part-000000.jsonl"
     whole, inode = first.read_bytes(), first.stat().st_ino
@@ -242,7 +240,7 @@ def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from thinstack.data.files.lock import locked
+from thinstack.data.files.writing import locked
 with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 import thinstack.cli
 from thinstack.bundle import open_bundle
-from thinstack.data.files.lock import LOCK
+from thinstack.data.files.writing import LOCK
 
 TIMES = {"seconds", "created", "versions", "sha256"}
 """What differs from run to run, in any JSON; `sha256` is that of a checkpoint, over its seconds."""

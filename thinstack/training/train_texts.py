@@ -15,9 +15,8 @@ from rich.console import Console
 
 from thinstack.bundle.opening import MORE, SEPARATE
 from thinstack.core.config.base import descriptions
-from thinstack.data.files.lock import locked
 from thinstack.data.files.paths import in_resolved_folder
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.writing import locked, write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.errors import ConfigError

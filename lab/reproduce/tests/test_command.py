@@ -16,7 +16,7 @@ from reproduce.__main__ import app
 from reproduce.cases import Cases
 from reproduce.table import Table
 from thinstack.bundle.weights import load_model
-from thinstack.data.files.lock import locked
+from thinstack.data.files.writing import locked
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe

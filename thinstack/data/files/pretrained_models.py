@@ -1,10 +1,10 @@
 """Read transformers models from a folder or from the hub, silently, with errors that name the
 places searched."""
 
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -20,41 +20,31 @@ def hub_answers() -> bool:
         return False
     try:
         urlopen(constants.ENDPOINT, timeout=5).close()
-    except HTTPError:
-        return True  # A mirror responds even if this page is missing.
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, HTTPError)  # A mirror responds even if this page is missing.
     return True
 
 
 @contextmanager
-def readable(expected: str, name: str, folder: Path, *more: type[Exception]) -> Iterator[None]:
-    """Convert transformers' errors about a missing model to DataError. The message begins with what
+def loading(
+    transformers: Any, expected: str, name: str, folder: Path, *more: type[Exception]
+) -> Iterator[None]:
+    """Silence transformers: no progress bars, and no warnings about unused weights, such as a
+    pooler's. Convert its errors about a missing model to DataError. The message begins with what
     was `expected`, in the `folder` or under this name on the hub. `more`: further errors to
     convert, from the weights reader."""
-    problems: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, RuntimeError)
-    problems += (pickle.UnpicklingError, *more)
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         yield
-    except problems as error:
+    except (OSError, ValueError, KeyError, RuntimeError, UnpicklingError, *more) as error:
         if isinstance(error, ConfigError):
             raise
         first = next((line for line in str(error).splitlines() if line.strip()), "no message")
         where = folder if folder.is_dir() else f"{folder}, or the encoder {name} on the hub"
         raise DataError(f"{expected} in {where}; {type(error).__name__}: {first:.300}") from None
-
-
-@contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Silence transformers: no progress bars, and no warnings about unused weights, such as a
-    pooler's."""
-    logging = transformers.utils.logging
-    before = logging.get_verbosity()
-    bars = logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
     finally:
         logging.set_verbosity(before)
         if bars:

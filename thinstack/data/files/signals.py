@@ -11,14 +11,6 @@ from thinstack.errors import StoppedError
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal arrived. Not an `Exception`, so that handlers of model errors do not swallow it."""
-
-    def __init__(self, number: int):
-        super().__init__(signal.Signals(number).name)
-        self.number = number
-
-
 @contextmanager
 def stoppable(message: str) -> Iterator[None]:
     """If Ctrl-C or SIGTERM stops the block, raise StoppedError with `message` and the notes of the
@@ -29,18 +21,20 @@ def stoppable(message: str) -> Iterator[None]:
     """
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     caught = [number for number in SIGNALS if handlers[number] != signal.SIG_IGN]
+    code = 128 + signal.SIGINT
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
+        nonlocal code
+        code = 128 + number
         for other in caught:
             signal.signal(other, signal.SIG_DFL)
-        raise Stopped(number)
+        raise KeyboardInterrupt(signal.Signals(number).name)
 
     for number in caught:
         signal.signal(number, stop)
     try:
         yield
     except KeyboardInterrupt as error:
-        code = 128 + (error.number if isinstance(error, Stopped) else signal.SIGINT)
         notes = getattr(error, "__notes__", ())
         raise StoppedError("".join((message, *notes)), code=code) from None
     finally:

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from thinstack.data.files.lock import LOCK
 from thinstack.data.files.outputs import Used, check_output
-from thinstack.data.files.writing import replacing, write_atomically
+from thinstack.data.files.writing import LOCK, replacing, write_atomically
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from thinstack.bundle import open_bundle
-from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
+from thinstack.data.files.writing import locked
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, outside
 from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from thinstack.core.embedding import Leaves, Vectors
-from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
+from thinstack.data.files.pretrained_models import hub_answers, loading, variant_of
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
@@ -92,7 +92,7 @@ def leaves(
     with needs_extra("transformers"):
         import transformers
     folder = data / name
-    with quiet(transformers), readable(EXPECTED, name, folder, SafetensorError):
+    with loading(transformers, EXPECTED, name, folder, SafetensorError):
         config, tokenizer, whole = _loaded(transformers, name, folder)
     _check_sizes(name, size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)

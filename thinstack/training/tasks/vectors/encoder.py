@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from torch import Tensor
 
-from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
+from thinstack.data.files.pretrained_models import hub_answers, loading, variant_of
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.losses import faster_in_bf16
@@ -48,7 +48,7 @@ class StringEncoder:
             import transformers
         folder = data / name if (data / name).is_dir() else Path(name)
         source = {"local_files_only": folder.is_dir() or not hub_answers()}
-        with quiet(transformers), readable(EXPECTED, name, folder, SafetensorError):
+        with loading(transformers, EXPECTED, name, folder, SafetensorError):
             place = str(folder) if folder.is_dir() else name
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **source)
             model: Any = transformers.AutoModel.from_pretrained(
