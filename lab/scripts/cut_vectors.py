@@ -20,7 +20,7 @@ import numpy as np
 import typer
 
 from thinstack.cli import main
-from thinstack.data.files.compressed import opened_bytes
+from thinstack.data.files.reading import opened_bytes
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.trees.text_files import read_text
 from thinstack.data.words import ptb

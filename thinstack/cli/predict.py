@@ -15,7 +15,7 @@ from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus, print_p
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import Output, check_output
-from thinstack.data.tables.text_streams import lines_of, paragraphs_of
+from thinstack.data.files.reading import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:

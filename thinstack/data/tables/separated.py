@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from thinstack.data.files.paths import FilePath
+from thinstack.data.files.reading import opened_text, undecoded
 from thinstack.data.tables.dialects import ONE_COLUMN, SAMPLE, Dialect, bare, find_dialect
 from thinstack.data.tables.table_rows import Found, Record
-from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
 LONGEST_CELL: Final = 1 << 24

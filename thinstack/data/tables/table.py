@@ -9,6 +9,7 @@ from itertools import chain, starmap
 from typing import Any, Unpack
 
 from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
+from thinstack.data.files.reading import opened_text, undecoded
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
 from thinstack.data.tables.table_rows import (
@@ -19,7 +20,6 @@ from thinstack.data.tables.table_rows import (
     checked_rows,
     with_columns,
 )
-from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, needs_extra, shown
 
 _BATCH = 1024

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from thinstack.data.files.compressed import opened_bytes, without_compression
 from thinstack.data.files.paths import FilePath, file_path
+from thinstack.data.files.reading import opened_bytes, without_compression
 from thinstack.errors import DataError
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")

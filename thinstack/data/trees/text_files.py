@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from thinstack.data.files.paths import any_path
+from thinstack.data.files.reading import check_encoding, opened_text, undecoded
 from thinstack.data.files.writing import write_atomically
-from thinstack.data.tables.text_streams import check_encoding, opened_text, undecoded
 from thinstack.errors import DataError, TreeError
 
 Part = TypeVar("Part")

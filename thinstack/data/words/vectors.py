@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.files.compressed import opened_bytes
 from thinstack.data.files.paths import file_path
+from thinstack.data.files.reading import opened_bytes
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, shown
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 import numpy as np
 from pydantic import Field
 
-from thinstack.data.files.compressed import without_compression
+from thinstack.data.files.reading import without_compression
 from thinstack.data.trees.conllu import blocks_of
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.text_files import read_lines
