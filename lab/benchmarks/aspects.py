@@ -19,7 +19,7 @@ import typer
 
 import thinstack
 from thinstack.core.scale import Scale
-from thinstack.evaluate.aspect_figures import aspect_figures
+from thinstack.evaluate.accuracy import aspect_figures
 from thinstack.evaluate.suite import AspectCase, CaseTerm, read_suite
 from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.training.examples.set_aside import is_held_out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reproduce.cases import Cases
 from reproduce.shown import Curve
-from thinstack.evaluate.pair_figures import pearson
+from thinstack.evaluate.accuracy import pearson
 
 LEAST_CASES: Final = 20
 """A window that holds fewer for any seed is left out: its figure would be noise."""

@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from reproduce.cases import Cases
-from thinstack.evaluate.accuracy import confidence_error
+from thinstack.evaluate.accuracy import confidence_error, relatedness
 from thinstack.evaluate.figures import percentage
-from thinstack.evaluate.pair_figures import relatedness
 
 Figure = Callable[[Cases], float | None]
 """A figure of whole sentences or pairs; None where it is undefined or not known."""

@@ -8,7 +8,7 @@ import pytest
 import tiny_texts
 
 import thinstack
-from thinstack.evaluate.aspect_figures import ASPECT_NAMES
+from thinstack.evaluate.accuracy import ASPECT_NAMES
 
 pytestmark = pytest.mark.usefixtures("short_samples")
 

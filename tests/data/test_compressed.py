@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from thinstack.data.files.reading import opened_text
+from thinstack.data.tables.dialects import is_table
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_kinds import is_table
 from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import open_corpus

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from thinstack.data.tables.dialects import holds_table
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.integrations.corpora.inputs import Columns, open_corpus
 from thinstack.training.tasks.texts import Texts

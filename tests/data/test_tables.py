@@ -12,8 +12,8 @@ import pytest
 from pyarrow import parquet
 
 from thinstack.data.tables.cell_text import Classes
+from thinstack.data.tables.dialects import is_table
 from thinstack.data.tables.table import Table, read_mappings
-from thinstack.data.tables.table_kinds import is_table
 from thinstack.errors import DataError, MissingExtraError
 
 WANTED = ["text", "label"]

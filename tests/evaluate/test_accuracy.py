@@ -14,11 +14,13 @@ from thinstack.evaluate.accuracy import (
     accuracy,
     calibration_error,
     confusion,
+    entailment,
     labels_by_span,
+    pearson,
+    relatedness,
     text_figures,
 )
 from thinstack.evaluate.figures import interval_line, percent
-from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
 from thinstack.training.tasks.pairs import Entailment, Relatedness
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.treebanks import Phrases, Sentences

@@ -15,7 +15,7 @@ from thinstack.core.forest import Forest
 from thinstack.core.scale import FIVE, NO_TERM
 from thinstack.core.transitions import spans_of
 from thinstack.errors import BundleError, ConfigError, DataError
-from thinstack.evaluate.aspect_figures import Judged
+from thinstack.evaluate.accuracy import Judged
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.datasets import load_datasets

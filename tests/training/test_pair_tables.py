@@ -16,7 +16,7 @@ from tiny_texts import write_table
 import thinstack
 from thinstack.core import Tree
 from thinstack.errors import ConfigError, DataError, ThinstackError
-from thinstack.evaluate.pair_figures import pearson
+from thinstack.evaluate.accuracy import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.labels import find_scale

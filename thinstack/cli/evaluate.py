@@ -15,7 +15,7 @@ from thinstack.cli.print_results import rounded
 from thinstack.core.config import EvaluationSource, TreeSource
 from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.tables.csv_rows import csv_line
-from thinstack.data.tables.table_kinds import holds_table, is_table
+from thinstack.data.tables.dialects import holds_table, is_table
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
 

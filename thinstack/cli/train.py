@@ -11,7 +11,7 @@ from thinstack._lazy import imports_that_stay
 from thinstack.cli.options import TableFormat, argument, chosen, grouped, listed, option
 from thinstack.data.files.signals import stoppable
 from thinstack.data.files.writing import locked
-from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
+from thinstack.data.tables.dialects import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 
 TABLES: Final = ", ".join((*TABLE_SUFFIXES, ".spacy"))

@@ -1,14 +1,16 @@
-"""Accuracies of node and text scores, and calibration of probabilities (Guo et al. 2017), without
-torch."""
+"""Figures of nodes, texts, pairs and aspects, and calibration of probabilities (Guo et al. 2017),
+without torch."""
 
-from collections.abc import Sequence
-from typing import Final
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.scale import Scale
-from thinstack.evaluate.figures import Figures, percentage
+from thinstack.evaluate.figures import Figures, f1, percentage
 
 IntArray = NDArray[np.int64]
 
@@ -102,11 +104,11 @@ def text_figures(
     predicted = scores.argmax(1) if predicted is None else predicted
     table = confusion(predicted, gold, scores.shape[1])
     right, both = table.diagonal(), table.sum(0) + table.sum(1)
-    f1 = 200.0 * right[both > 0] / both[both > 0]
+    by_class = 200.0 * right[both > 0] / both[both > 0]
     binary = binary_right(scores, gold, Scale.of(labels))
     return {
         "accuracy": percentage(predicted == gold),
-        "macro_f1": float(f1.mean()) if len(f1) else None,
+        "macro_f1": float(by_class.mean()) if len(by_class) else None,
         "binary_accuracy": percentage(binary),
         "calibration_error": calibration_error(scores, gold),
         "texts": len(gold),
@@ -150,3 +152,124 @@ def confidence_error(confidence: NDArray[np.floating], right: NDArray[np.bool_])
     bins = np.clip(np.ceil(top * BINS).astype(np.int64), 1, BINS)
     # |B_m| (acc - conf) is the sum over the bin of right - top.
     return 100.0 * float(np.abs(np.bincount(bins, right - top)).sum()) / len(right)
+
+
+def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
+    """Return the agreement of predicted with gold ratings (P,) (Tai et al. 2015, Table 3).
+
+    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None if it is undefined; and
+    `pairs`, the number of pairs.
+    """
+    errors = predicted.astype(np.float64) - gold
+    return {
+        "pearson": pearson(predicted, gold),
+        "spearman": _correlation("spearmanr", predicted, gold),
+        "mse": float(np.mean(errors**2)) if len(errors) else None,
+        "pairs": len(errors),
+    }
+
+
+def pearson(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
+    """Return Pearson's r of two samples (P,); None if it is undefined, because there are fewer than
+    two pairs or a sample is constant."""
+    return _correlation("pearsonr", predicted, gold)
+
+
+def _correlation(
+    name: str, predicted: NDArray[np.floating], gold: NDArray[np.floating]
+) -> float | None:
+    from scipy import stats  # not at the top: it takes long
+
+    if len(gold) < 2:
+        return None
+    # scipy warns about constant and nearly constant samples: the first are undefined, the second
+    # come from an untrained model.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pair = predicted.astype(np.float64), gold.astype(np.float64)
+        value = float(getattr(stats, name)(*pair).statistic)
+    return value if math.isfinite(value) else None
+
+
+def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
+    """Return the `accuracy` in percent of the predicted classes of pairs (P,), None without pairs;
+    and `pairs`, the number of pairs."""
+    right = predicted == gold
+    return {"accuracy": percentage(right), "pairs": len(right)}
+
+
+ASPECT_NAMES: Final[Mapping[str, str]] = {
+    "polarity_accuracy": "polarity of terms",
+    "polarity_f1": "macro-F1",
+    "mixed_accuracy": "in sentences with both polarities",
+    "term_f1": "F1 of terms",
+    "aspect_f1": "F1 of terms with polarity",
+    "phrase_terms": "terms that are phrases",
+}
+"""{key: printed name} of the figures. All are in percent."""
+
+SIDES: Final = (-1, 0, 1)
+
+Term = tuple[int, int, int]
+"""The words [start, end) of a term, and its polarity sign: -1 negative, 0 neutral, 1 positive."""
+
+
+class Judged(NamedTuple):
+    """A sentence with its k terms.
+
+    Attributes:
+        gold: the terms, with their polarity signs.
+        sides: (k,) the predicted signs of these terms.
+        phrases: (k,) whether each is a phrase of the model's tree.
+        predicted: the terms that the model detects; None if it does not detect terms.
+    """
+
+    gold: list[Term]
+    sides: list[int]
+    phrases: list[bool]
+    predicted: list[Term] | None = None
+
+
+def aspect_figures(sentences: Iterable[Judged]) -> Figures:
+    """Return the figures of `ASPECT_NAMES`; None for those without cases. The macro-F1 is the mean
+    over the three signs. Mixed sentences have a positive and a negative term, and all their terms
+    count. The F1 of terms requires an exact match of the words."""
+    judged = list(sentences)
+    both = [one for one in judged if {-1, 1} <= {side for *_, side in one.gold}]
+    sides, sides_of_both = _pairs(judged), _pairs(both)
+    finding = [one for one in judged if one.predicted is not None]
+    words = [({t[:2] for t in one.gold}, {t[:2] for t in one.predicted or ()}) for one in finding]
+    phrases = np.array([is_phrase for one in judged for is_phrase in one.phrases], np.bool_)
+    return {
+        "polarity_accuracy": percentage(sides[:, 0] == sides[:, 1]),
+        "polarity_f1": _macro_f1(sides),
+        "mixed_accuracy": percentage(sides_of_both[:, 0] == sides_of_both[:, 1]),
+        "term_f1": _f1(words),
+        "aspect_f1": _f1([({*one.gold}, {*(one.predicted or ())}) for one in finding]),
+        "phrase_terms": percentage(phrases),
+    }
+
+
+def _pairs(judged: Sequence[Judged]) -> NDArray[np.int64]:
+    """Return the gold and the predicted sign of each term, (k, 2)."""
+    pairs = [
+        (gold, side) for one in judged for (*_, gold), side in zip(one.gold, one.sides, strict=True)
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _macro_f1(pairs: NDArray[np.int64]) -> float | None:
+    if not len(pairs):
+        return None
+    of_sides = [
+        f1(int((pairs == side).all(1).sum()), *(pairs == side).sum(0).tolist()) for side in SIDES
+    ]
+    return sum(one or 0.0 for one in of_sides) / len(SIDES)
+
+
+def _f1(sets: Sequence[tuple[set[Any], set[Any]]]) -> float | None:
+    return f1(
+        sum(len(gold & predicted) for gold, predicted in sets),
+        sum(len(gold) for gold, _ in sets),
+        sum(len(predicted) for _, predicted in sets),
+    )

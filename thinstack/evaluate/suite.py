@@ -109,8 +109,8 @@ def read_suite(name_or_path: str | Path) -> list[Case] | list[AspectCase]:
     that is not a case. Also for a duplicate id or text, and for an invalid partner.
     """
     # Not at the top: the command line imports the names of the halves from here at startup.
+    from thinstack.data.tables.dialects import is_table
     from thinstack.data.tables.table import Table
-    from thinstack.data.tables.table_kinds import is_table
 
     path = Path(name_or_path)
     if not is_table(path):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
-from thinstack.evaluate.aspect_figures import ASPECT_NAMES, Judged, aspect_figures
+from thinstack.evaluate.accuracy import ASPECT_NAMES, Judged, aspect_figures
 from thinstack.evaluate.figures import counts
 from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
@@ -198,7 +198,7 @@ def aspect_suite_figures(
 
     `right`, `total` and `accuracy` (percent) count terms: a term is right if the opinion about it
     has the right sign. `kinds` are the same by kind. `aspects` are the figures of
-    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a
+    `thinstack.evaluate.accuracy`. `no_terms` counts the texts without terms in which a
     term-detecting model detects none. `irony`, `tests` and `sets` have no cases. A text is wrong if
     a term is, or if the model detects other terms.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from thinstack.evaluate.aspect_figures import ASPECT_NAMES
+from thinstack.evaluate.accuracy import ASPECT_NAMES
 from thinstack.evaluate.figures import percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")

@@ -1,5 +1,6 @@
-"""Detect the dialect of a table of separated cells: separator, spaces, header. All commands and
-recipes use this module."""
+"""Detect the kind of a table by its name or, if the name does not show it, by its first bytes; and
+the dialect of separated cells: separator, spaces, header. All commands and recipes use this
+module."""
 
 import csv
 import re
@@ -11,9 +12,16 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
-from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.table_kinds import named_separator
+from thinstack.data.files.paths import FilePath, file_path
+from thinstack.data.files.reading import opened_bytes, without_compression
 from thinstack.errors import DataError
+
+TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
+"""Suffixes of table names, case-insensitive. One of `COMPRESSED_SUFFIXES` may follow."""
+
+_NAMED_SEPARATORS: Final = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+SILENT_SUFFIXES: Final = ("", ".txt", ".text", ".data", ".dat")
+"""Suffixes that do not show the kind of a file."""
 
 SAMPLE: Final = 1 << 16
 """Characters at the start of a table from which its dialect is detected."""
@@ -24,6 +32,54 @@ ONE_COLUMN: Final = "\0"
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 _CHOICES: Final = ("\t", ";", "|", ",")
 _NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def is_table(path: FilePath) -> bool:
+    """Return whether a file name ends like a table's (`TABLE_SUFFIXES`)."""
+    return _suffix(path) in TABLE_SUFFIXES
+
+
+def holds_table(path: FilePath) -> bool:
+    """Return whether a file is a table. If its name does not show it, any file is one unless it is
+    missing, blank, or begins with a bracketed tree."""
+    path = file_path(path)
+    if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not path.is_file():
+        return is_table(path)
+    start = _start(path)
+    return start != b"" and not start.startswith(b"(")
+
+
+def table_kind(path: FilePath, *, separated: bool = False) -> str:
+    """Return the kind of a table: ".parquet", ".json", ".jsonl" or ".csv" for any separator.
+    `separated`: whether the user names a separator or a header, which only the last kind has.
+    Raises DataError for a file of no kind, or if `separated` contradicts the kind."""
+    suffix = _suffix(path)
+    if suffix in SILENT_SUFFIXES and not separated:
+        start = _start(path)
+        if start.startswith(b"PAR1"):
+            return ".parquet"
+        return ".json" if start.startswith((b"{", b"[")) else ".csv"
+    if suffix in (".json", ".jsonl", ".ndjson", ".parquet"):
+        if separated:
+            problem = "has column names in each row, but no separator or header line"
+            mend = "leave --sep and --no-header out"
+            raise DataError(f"{path}: a {suffix} file {problem}: {mend}")
+        return ".jsonl" if suffix == ".ndjson" else suffix
+    if suffix not in _NAMED_SEPARATORS and not separated:
+        expected = f"expected a table whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
+        how = "save it as CSV, or specify its separator with --sep"
+        raise DataError(f"{path}: {expected}, found {suffix!r}; {how}")
+    return ".csv"
+
+
+def _suffix(path: FilePath) -> str:
+    return without_compression(path).suffix.lower()
+
+
+def _start(path: FilePath) -> bytes:
+    """Return the first bytes of a file after white space and a byte order mark."""
+    with opened_bytes(path) as file:
+        return bytes(file.peek(1)).removeprefix(b"\xef\xbb\xbf").lstrip()[:8]
 
 
 def separator_of(text: object) -> object:
@@ -115,7 +171,7 @@ def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) ->
     first = 0
     if rows and (excel := _EXCEL.match(rows[0])):
         character, first = character or excel[1], [*map(bare, lines)].index(rows.pop(0)) + 1
-    character = character or _separator(rows, named_separator(path))
+    character = character or _separator(rows, _NAMED_SEPARATORS.get(_suffix(path)))
     # A space after each separator of the header, or before an opening quotation mark.
     header = rows[0].split(character)[1:] if rows else []
     opened = re.compile(rf'{re.escape(character)} +"(?!")')

@@ -10,8 +10,8 @@ from typing import Any, Unpack
 
 from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.data.files.reading import opened_text, undecoded
+from thinstack.data.tables.dialects import table_kind
 from thinstack.data.tables.separated import separated_records
-from thinstack.data.tables.table_kinds import table_kind
 from thinstack.data.tables.table_rows import (
     Found,
     Record,

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from thinstack.data.files.paths import any_path, file_path, why_unreadable
 from thinstack.data.files.reading import opened_text, paragraphs_of, undecoded, without_compression
 from thinstack.data.tables.cell_text import cell_text, is_missing_cell
+from thinstack.data.tables.dialects import TABLE_SUFFIXES
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_kinds import TABLE_SUFFIXES
 from thinstack.data.tables.table_rows import Found, Record, check_columns, repeats_header
 from thinstack.errors import DataError, InputError, needs_extra
 

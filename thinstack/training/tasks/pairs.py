@@ -22,8 +22,8 @@ from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, escaped
+from thinstack.evaluate.accuracy import entailment, relatedness
 from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.pair_figures import entailment, relatedness
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import tree_maker

@@ -15,7 +15,7 @@ from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
-from thinstack.evaluate.aspect_figures import ASPECT_NAMES, aspect_figures
+from thinstack.evaluate.accuracy import ASPECT_NAMES, aspect_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets

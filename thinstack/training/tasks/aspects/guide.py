@@ -15,7 +15,7 @@ from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError
-from thinstack.evaluate.aspect_figures import Judged
+from thinstack.evaluate.accuracy import Judged
 from thinstack.evaluate.suite import AspectCase, CaseTerm
 from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.runtime.aspects import chosen_terms
