@@ -9,8 +9,13 @@ from last_word_model import expected, write_last_word_bundle
 from thinstack.core.scale import Scale
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.suite import Case
-from thinstack.evaluate.suite_evaluation import case_sets, evaluate_suite, polarity_figures
-from thinstack.evaluate.suite_table import markdown, suite_rows
+from thinstack.evaluate.suite_evaluation import (
+    case_sets,
+    evaluate_suite,
+    markdown,
+    polarity_figures,
+    suite_rows,
+)
 from thinstack.runtime.predictor import Predictor
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")

@@ -8,8 +8,7 @@ from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError
 from thinstack.evaluate.suite import AspectCase, terms_of
-from thinstack.evaluate.suite_evaluation import evaluate_suite
-from thinstack.evaluate.suite_table import markdown, suite_rows
+from thinstack.evaluate.suite_evaluation import evaluate_suite, markdown, suite_rows
 from thinstack.runtime.predictor import Predictor
 
 

@@ -98,7 +98,7 @@ class Bundle:
         if (entries := content.count(b"\n")) > MOST_ENTRIES:
             raise BundleError(f"{path}: {entries:,} entries; the limit is {MOST_ENTRIES:,}")
         try:
-            vocabulary = kind.load(FileContent(path, content))
+            vocabulary = kind.load(FileContent(path, lambda: content))
         except DataError as error:
             raise BundleError(str(error)) from None
         _check_digest(path, vocabulary.digest(), self.manifest.files[VOCABULARY_FILE])

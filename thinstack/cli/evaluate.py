@@ -87,7 +87,7 @@ def evaluate_on_suite(
         results = {"suites": figures} if suite == ALL else figures[suite]
         print_json({"suite": suite, "half": half} | results)
         return
-    from thinstack.evaluate.suite_table import COLUMNS, TOTAL, suite_rows
+    from thinstack.evaluate.suite_evaluation import COLUMNS, TOTAL, suite_rows
 
     part = "both halves" if half == "all" else f"{half} half"
     what = "all suites" if suite == ALL else f"the suite {suite}"

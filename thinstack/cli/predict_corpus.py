@@ -236,7 +236,8 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
         problem = f"expected two different columns for a pair model, found {', '.join(columns)}"
         raise InputError(f"--text: {problem}; {ADVICE}")
     stream, input = standard_input(corpus.input), corpus.input
-    source = FileContent("standard input", stream.read()) if stream else input
+    content = stream.read() if stream else b""
+    source = FileContent("standard input", lambda: content) if stream else input
     table = Table(source, encoding=encoding, separator=corpus.separator, header=corpus.header)
     lines, failed = list[int](), list[DataError]()
 

@@ -201,21 +201,15 @@ def terms_of(cell: str, text: str, place: str) -> tuple[CaseTerm, ...]:
         if match is None:
             expected = f"expected terms such as {_EXAMPLE}, or '{NO_TERMS}' for none"
             raise DataError(f"{place}: {expected}, in the column 'terms', found {part!r:.60}")
-        term = CaseTerm(int(match[1]), int(match[2]), match[3])
-        if problem := _problem(term, text, terms[-1].end if terms else 0):
+        start, end, problem = int(match[1]), int(match[2]), None
+        around = (text[at - 1 : at + 1] for at in (start, end) if 0 < at < len(text))
+        if not start < end <= len(text):
+            problem = f"offsets from 0 to {len(text)}"
+        elif terms and start < terms[-1].end:
+            problem = "non-overlapping terms in text order"
+        elif any(map(str.isalnum, around)) or text[start:end] != text[start:end].strip():
+            problem = "whole words"
+        if problem:
             raise DataError(f"{place}: expected {problem} in the column 'terms', found {match[0]}")
-        terms.append(term)
+        terms.append(CaseTerm(start, end, match[3]))
     return tuple(terms)
-
-
-def _problem(term: CaseTerm, text: str, last: int) -> str | None:
-    """Return the requirement that a term after the character `last` violates, or None."""
-    start, end, _ = term
-    if not start < end <= len(text):
-        return f"offsets from 0 to {len(text)}"
-    if start < last:
-        return "non-overlapping terms in text order"
-    cuts = any(text[max(at - 1, 0) : at + 1].isalnum() for at in (start, end) if 0 < at < len(text))
-    if cuts or text[start:end] != text[start:end].strip():
-        return "whole words"
-    return None

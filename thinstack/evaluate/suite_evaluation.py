@@ -1,8 +1,9 @@
 """Evaluate a sentiment model on a suite (`thinstack.evaluate.suite`): the polarity of texts, sets
-of texts with the same answer, and opinions about terms."""
+of texts with the same answer, and opinions about terms; and show the figures as table rows, for
+the command line and for cards."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +14,7 @@ from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
 from thinstack.evaluate.accuracy import ASPECT_NAMES, Judged, aspect_figures
-from thinstack.evaluate.figures import counts
+from thinstack.evaluate.figures import counts, percent
 from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
@@ -25,6 +26,11 @@ NEUTRAL_MARGIN: Final = 0.2
 APART: Final = "irony"
 """The kind that is reported separately and excluded from totals."""
 _SIDES: Final = {"negative": -1, "neutral": 0, "positive": 1}
+
+COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
+"""The column heads: texts that are right, then sets of texts (`set_figures`) and the percentage of
+sets with consistent signs."""
+TOTAL: Final = "total"
 
 
 class SuiteFigures(NamedTuple):
@@ -243,3 +249,49 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
         [(term.start, term.end) in phrases for term in case.terms],
         [(one.start, one.end, side_of[one.label]) for one in aspects] if finds else None,
     )
+
+
+class SuiteRow(NamedTuple):
+    """A row: the suite, the name of a kind or another figure, and the cells of `COLUMNS`."""
+
+    suite: str
+    name: str
+    cells: tuple[str, ...]
+
+
+def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
+    """Iterate over the rows of suites, by name: the total, the kinds, and the figures outside the
+    total that have a case or, for aspects, a value. A cell without cases is "-"."""
+    for suite, figures in suites.items():
+        sets, aspects = figures["sets"], figures.get("aspects", {})
+        yield SuiteRow(suite, TOTAL, _cells(figures, sets))
+        for kind, part in figures["kinds"].items():
+            yield SuiteRow(suite, kind.replace("_", " "), _cells(part, sets["kinds"].get(kind)))
+        for name, part in (
+            ("irony, in no total", figures["irony"]),
+            ("pairs that agree (INV)", figures["tests"]["INV"]),
+            ("pairs that move (DIR)", figures["tests"]["DIR"]),
+            ("no term, none found", figures["no_terms"] if aspects else {"total": 0}),
+        ):
+            if part["total"]:
+                yield SuiteRow(suite, name, _cells(part))
+        for key, value in aspects.items():
+            if key != "polarity_accuracy" and value is not None:
+                cells = ("-", "-", percent(value), "-", "-", "-")
+                yield SuiteRow(suite, ASPECT_NAMES[key], cells)
+
+
+def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the rows as a Markdown table."""
+    heads = ("suite", "kind", *COLUMNS)
+    rows = [(f"`{row.suite}`", row.name, *row.cells) for row in suite_rows(suites)]
+    lines = [" | ".join(row) for row in (heads, ("---",) * len(heads), *rows)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def _cells(counts: Mapping[str, Any], sets: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    right = "-" if counts["right"] is None else f"{counts['right']:,}"
+    of_sets: tuple[str, ...] = ("-",) * 3
+    if sets and sets["total"]:
+        of_sets = f"{sets['total']:,}", percent(sets["accuracy"]), f"{sets['spread']:.3f}"
+    return right, f"{counts['total']:,}", percent(counts["accuracy"]), *of_sets

@@ -268,21 +268,17 @@ def _unknown(
     predictor: Predictor,
     path: FilePath,
 ) -> DataError:
-    expected = f"one of the model's labels ({', '.join(predictor.labels)})"
-    scale, advice = Scale.of(predictor.labels), "map each of them to a class"
-    if scale is not None and len(unknown) == 2 and len(predictor.labels) > 2:
+    """Return the error about labels that map to no class, with an example for --relabel: as many
+    numbers as classes are paired in order, for the user to check."""
+    labels, names = predictor.labels, ordered(unknown)
+    advice = "map each of them to a class"
+    if Scale.of(labels) is not None and len(unknown) == 2 and len(labels) > 2:
         advice = f"use --classes 2 if they are negative and positive, or {advice}"
-    return DataError(
-        f"{path}:{first[unknown[0]]}: expected {expected} in the column {column!r}, found "
-        f"{listed(unknown, MAX_LISTED)}; {advice}: --relabel "
-        f"'{_example(unknown, predictor.labels)}'"
-    )
-
-
-def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
-    """Return an example value for --relabel. If there are as many numbers as classes, they are
-    paired in order, for the user to check."""
-    names = ordered(unknown)
     in_order = are_numbers(names) and len(names) == len(labels)
     pairs = zip(names, labels if in_order else ["CLASS"] * len(names), strict=True)
-    return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
+    example = ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
+    return DataError(
+        f"{path}:{first[unknown[0]]}: expected one of the model's labels ({', '.join(labels)}) in "
+        f"the column {column!r}, found {listed(unknown, MAX_LISTED)}; {advice}: --relabel "
+        f"'{example}'"
+    )

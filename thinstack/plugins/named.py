@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BeforeValidator, SerializerFunctionWrapHandler, model_serializer
 
 from thinstack.core.config.base import Strict
-from thinstack.data.files.paths import first_there
-from thinstack.errors import UnknownNameError
+from thinstack.errors import DataError, UnknownNameError
 from thinstack.plugins.manager import manager
 
 
@@ -36,7 +35,14 @@ class Named(Strict):
 
     def path(self, name: str, folders: Sequence[Path]) -> Path:
         """Return the path of one of its `files`. Raises DataError if no folder contains it."""
-        return first_there(name, folders, f"{self.plugin_kind} {self.name}")
+        paths = list(dict.fromkeys(folder / name for folder in folders))
+        for path in paths:
+            if path.exists():
+                return path
+        raise DataError(
+            f"{self.plugin_kind} {self.name}: expected the file {' or '.join(map(str, paths))}, "
+            "found none; put it there, or leave it out"
+        )
 
     @model_serializer(mode="wrap")
     def _with_name(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

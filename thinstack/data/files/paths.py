@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -94,18 +94,13 @@ def why_unreadable(path: FilePath, error: OSError) -> str:
 class FileContent(os.PathLike[str]):
     """The bytes of a file, read on first access and then cached.
 
-    It is accepted wherever the path of a table is. `content`: the bytes, or a function that reads
-    them; by default it reads the file at `path`, and raises OSError, and DataError as `file_path`
-    does.
+    It is accepted wherever the path of a table is. `content`: a function that returns the bytes; by
+    default it reads the file at `path`, and raises OSError, and DataError as `file_path` does.
     """
 
-    def __init__(self, path: FilePath, content: bytes | Callable[[], bytes] | None = None):
+    def __init__(self, path: FilePath, content: Callable[[], bytes] | None = None):
         self.path = Path(path)
-        self.content: Callable[[], bytes]
-        if isinstance(content, bytes):
-            self.content = lambda: content
-        else:
-            self.content = content or cache(lambda: file_path(self.path).read_bytes())
+        self.content = content or cache(lambda: file_path(self.path).read_bytes())
 
     @classmethod
     def of(cls, path: FilePath) -> "FileContent":
@@ -124,15 +119,3 @@ class FileContent(os.PathLike[str]):
         return str(self.path)
 
     __str__ = __fspath__
-
-
-def first_there(name: str, folders: Iterable[Path], what: str) -> Path:
-    """Return the path of the file `name` in the first of `folders` that contains it. Raises
-    DataError, which says that `what` needs it, if none does."""
-    paths = list(dict.fromkeys(folder / name for folder in folders))
-    if not (there := [path for path in paths if path.exists()]):
-        raise DataError(
-            f"{what}: expected the file {' or '.join(map(str, paths))}, found none; put it "
-            "there, or leave it out"
-        )
-    return there[0]

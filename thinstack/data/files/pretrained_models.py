@@ -34,13 +34,14 @@ def loading(
     was `expected`, in the `folder` or under this name on the hub. `more`: further errors to
     convert, from the weights reader."""
     problems: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, RuntimeError)
+    problems += (UnpicklingError, *more)
     logging = transformers.utils.logging
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
-    except (*problems, UnpicklingError, *more) as error:
+    except problems as error:
         if isinstance(error, ConfigError):
             raise
         first = next((line for line in str(error).splitlines() if line.strip()), "no message")

@@ -3,16 +3,10 @@ each row."""
 
 import csv
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from typing import Any
 
 from thinstack.errors import InputError
-
-
-class _Echo:
-    """A stream whose `write`, and so `writerow`, returns the line."""
-
-    def write(self, line: str) -> str:
-        return line
 
 
 def csv_line(cells: Iterable[Any]) -> str:
@@ -20,8 +14,9 @@ def csv_line(cells: Iterable[Any]) -> str:
     are empty cells. Text is unchanged, even if it begins with "=" like a formula."""
     # Before Python 3.13, `csv` quotes only cells that contain a character of the line terminator,
     # but a carriage return needs quotes too.
-    line: Any = csv.writer(_Echo(), lineterminator="\r\n").writerow(cells)
-    return str(line).removesuffix("\r\n") + "\n"
+    row = StringIO(newline="")
+    csv.writer(row, lineterminator="\r\n").writerow(cells)
+    return row.getvalue().removesuffix("\r\n") + "\n"
 
 
 def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], instead: str) -> None:

@@ -1,10 +1,11 @@
 """Tables of texts: CSV, tab-separated, JSON or parquet files; and rows in memory, with the same
 checks."""
 
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from io import BytesIO
 from itertools import chain, starmap
 from typing import Any, Unpack
 
@@ -28,6 +29,7 @@ _BUFFER = 1 << 20
 """Bytes read at a time; by default, pyarrow reads the columns of a whole row group at once."""
 
 
+@dataclass(eq=False)
 class Table:
     """A table in a file, which is opened on first access.
 
@@ -42,16 +44,11 @@ class Table:
     `separator` or `header` that its kind lacks; MissingExtraError for parquet without pyarrow.
     """
 
-    def __init__(
-        self,
-        path: FilePath,
-        *,
-        encoding: str = "utf-8",
-        separator: str | None = None,
-        header: bool | None = None,
-    ):
-        self.path, self.encoding = path, encoding
-        self.separator, self.header = separator, header
+    path: FilePath
+    _: KW_ONLY
+    encoding: str = "utf-8"
+    separator: str | None = None
+    header: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -159,8 +156,7 @@ def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
         import pyarrow as pa
         from pyarrow import parquet
     try:
-        content = path.content() if isinstance(path, FileContent) else None
-        source = file_path(path) if content is None else io.BytesIO(content)
+        source = BytesIO(path.content()) if isinstance(path, FileContent) else file_path(path)
         with parquet.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False) as file:
             yield (names := list(file.schema_arrow.names))
             wanted, line = [name for name in wanted if name in names], 1
@@ -172,9 +168,7 @@ def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
                     f"{path}: expected {rows:,} rows, found {line - 1:,}: it is damaged"
                 )
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in column names
-        problem = getattr(error, "strerror", None) or error
-        if isinstance(error, FileNotFoundError):
-            problem = why_unreadable(path, error)
+        problem = why_unreadable(path, error) if isinstance(error, OSError) else error
         raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
 
 

@@ -17,7 +17,7 @@ from thinstack.bundle.front_matter import front_matter
 from thinstack.errors import escaped
 from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import Figures, interval_line, mean_and_std, percent, shown
-from thinstack.evaluate.suite_table import markdown
+from thinstack.evaluate.suite_evaluation import markdown
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Calibration
