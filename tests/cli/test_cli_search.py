@@ -195,6 +195,11 @@ def test_themes_that_are_named(themes):
     assert strict["texts"] < loose["texts"] == theme["texts"]
 
 
+def test_rows_are_not_written_as_csv_into_another_file(themes, tmp_path):
+    themes("--out", tmp_path / "rows.json", code=2).check_refused("a name that ends in .csv")
+    assert not (tmp_path / "rows.json").exists()
+
+
 def test_few_texts_have_no_theme(themes, tmp_path):
     few = tmp_path / "few.csv"
     few.write_text("review\nawful plot\n", encoding="utf-8")
