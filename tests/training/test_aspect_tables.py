@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from thinstack.errors import DataError
 from thinstack.training.tasks.aspects import Aspects
-from thinstack.training.tasks.aspects.reading import read_sentences
+from thinstack.training.tasks.aspects.sentences import read_sentences
 
 LABELS = ("negative", "neutral", "positive")
 TEXT = "  A dull film. Its plot's ending is fine!"

@@ -23,13 +23,17 @@ from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.examples.set_aside import is_held_out
+from thinstack.training.loop.losses import aspect_losses
 from thinstack.training.loop.measuring import answers_of, take_own_trees
 from thinstack.training.publish.calibrate import cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Step
-from thinstack.training.tasks.aspects import Aspects, guide
-from thinstack.training.tasks.aspects.guide import aspect_losses
-from thinstack.training.tasks.aspects.reading import read_sentences
+from thinstack.training.tasks.aspects import Aspects
+from thinstack.training.tasks.aspects.sentences import (
+    judged_bundle,
+    judged_examples,
+    read_sentences,
+)
 
 THREE = ("negative", "neutral", "positive")
 LABELS = (NO_TERM, *THREE)
@@ -243,11 +247,11 @@ def scores(said):
 def test_terms_are_judged_on_any_tree():
     # Of each node: a b (b c) or (a b) ... in transition order.
     gold = scores([(0.1, 0), (0.6, 1), (0, 0), (0.9, -1), (0.4, 0), (0.7, 0), (0.2, 1)])
-    assert [*guide.judged_examples([example()], gold, "gold", LABELS)] == [
+    assert [*judged_examples([example()], gold, "gold", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [-1, 0], [True, True], [(1, 3, -1), (3, 4, 0)])
     ]
     own = scores([(0.1, 0), (0.6, 1), (0.5, -1), (0, 0), (0.4, 1), (0.3, 0), (0.2, 1)])
-    assert [*guide.judged_examples([example()], own, "self", LABELS)] == [
+    assert [*judged_examples([example()], own, "self", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [1, 1], [False, True], [(1, 2, 1)])
     ]
     cases = cases_of(answers_of(own * 2, [example()] * 2, "self"))
@@ -261,7 +265,7 @@ def test_a_bundle_is_judged_by_its_reading_of_whole_texts_sentence_by_sentence(t
     path = table(tmp_path / "t.jsonl", [(text, *terms), ("Awful staff",)])
     sentences = read_sentences(path, Aspects(), THREE, None)
     predictor = Predictor(write_aspect_bundle(tmp_path / "bundle"))
-    assert guide.judged_bundle(predictor, sentences, LABELS) == [
+    assert judged_bundle(predictor, sentences, LABELS) == [
         Judged([(4, 11, 1)], [1], [True], [(4, 11, 1)]),
         Judged([(23, 28, 1), (23, 35, 0)], [-1, 0], [True, False], [(23, 28, -1), (29, 35, 0)]),
         Judged([(49, 53, -1)], [0], [True], []),

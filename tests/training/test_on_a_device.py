@@ -18,9 +18,7 @@ from torch import nn
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.epochs import train_seed
-from thinstack.training.loop.losses import joint_losses
-from thinstack.training.tasks.aspects.guide import aspect_losses
-from thinstack.training.tasks.texts.loss import text_losses
+from thinstack.training.loop.losses import aspect_losses, joint_losses, text_losses
 from thinstack.training.tasks.vectors import VectorsOfPhrases
 from thinstack.training.tasks.vectors.learning import mean_losses, vector_losses
 

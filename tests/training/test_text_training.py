@@ -15,10 +15,10 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop.initial import start_from
+from thinstack.training.loop.losses import near_classes, text_losses
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Step
-from thinstack.training.tasks.texts.loss import near_classes, text_losses
 
 
 @pytest.fixture

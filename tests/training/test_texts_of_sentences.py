@@ -14,9 +14,8 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
-from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.measuring import own_trees, take_own_trees
-from thinstack.training.loop.teacher import Teacher
+from thinstack.training.loop.teacher import AnswerCache, Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
 from thinstack.training.recipe import TeacherConfig
 

@@ -19,12 +19,16 @@ from thinstack.plugins.build import build_model
 from thinstack.training import run_recipe
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.answer_cache import AnswerCache
+from thinstack.training.loop.teacher import AnswerCache
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Step
 from thinstack.training.tasks.vectors.encoder import StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.learning import mean_losses, similarity_loss
-from thinstack.training.tasks.vectors.phrases import draw_nodes, parse, read_texts
+from thinstack.training.tasks.vectors.learning import (
+    draw_nodes,
+    mean_losses,
+    parse,
+    similarity_loss,
+)
 
 pytestmark = pytest.mark.usefixtures("short_samples")
 STRINGS = ["good film", "the plot is bad", "dull", "fine", "the film is lovely", "awful plot"]
@@ -132,8 +136,7 @@ def test_a_teacher_reads_each_string_once_and_keeps_it(data, tmp_path, monkeypat
 
 
 def test_phrases_are_characters_of_their_text(data):
-    task = recipe().task
-    texts = read_texts(data / "texts.jsonl", task)
+    texts = recipe().task.read(data / "texts.jsonl", recipe().model, [])
     assert [text.text for text in texts] == TEXTS
     trees = list(parse(texts, thinstack.load()))
     for text, tree, result in zip(texts, trees, thinstack.load()(TEXTS), strict=True):

@@ -19,8 +19,8 @@ from thinstack.errors import ConfigError
 from thinstack.integrations.show.marks import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
-from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary
+from thinstack.training.loop.teacher import AnswerCache
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test

@@ -1,4 +1,4 @@
-"""The losses of a task head and of a parser.
+"""The losses of a task head, of texts, and of a parser.
 
 They are computed in float32 or, with torch's autocast, in bfloat16, in which case products and
 states have half precision. Weights, gradients, optimizers, losses and evaluation stay in float32.
@@ -13,12 +13,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from thinstack.core.cell import Cell
 from thinstack.core.fast import one_weight_gradient
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.errors import ConfigError
+from thinstack.runtime.scored import word_shares
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses, Step
@@ -201,3 +203,77 @@ def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[n
     labelled = np.add.reduceat(labels.any(1), starts, dtype=np.float32)
     labels[batch.whole] *= 1 + np.float32(root_weight) * labelled[:, np.newaxis]
     return labels
+
+
+def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
+    """Return distributions (T, C) over `classes` ordered classes: each of the `targets` (T,) has 1
+    - `share`, and its neighbors have the rest, in equal parts."""
+    right = functional.one_hot(targets, classes).float()
+    beside = functional.pad(right[:, 1:], (0, 1)) + functional.pad(right[:, :-1], (1, 0))
+    return (1 - share) * right + share * beside / beside.sum(1, keepdim=True)
+
+
+def text_losses(step: Step, *, neighbours: float = 0.0, penalty: float = 0.0) -> Losses:
+    """Return the loss of the texts, and 0 for a parser, which is not trained on texts; and the
+    numbers of cases.
+
+    As in predictions, the probabilities of a text are the mean of its sentences' probabilities,
+    weighted by words. If the model has `class_sets`, they are summed to those of the S labels and
+    normalized, so that classes in no set are not trained. With `neighbours`, the target of a text
+    is the distribution of `near_classes`.
+
+    With a `penalty`, each text adds that many times the mean divergence KL(initial || model) over
+    the phrases inside the sentences of the minibatch, or over the sentences if the model scores
+    only these. Whole sentences are free to change, because the labels of the texts may be more or
+    less frequent than in the data of `step.initial`.
+    """
+    model, batch, training, initial, _ = step
+    inputs = model.inputs(batch.forest)
+    logits = joint_of(model, inputs, training, track=False).logits
+    roots, inner = logits, np.arange(len(logits))
+    if model.head.reads == "nodes":
+        ends = np.cumsum(batch.forest.sizes) - 1
+        roots, inner = logits.index_select(0, sent(ends, logits)), np.delete(inner, ends)
+    text, shares = (
+        sent(values, logits) for values in word_shares(batch.forest.lengths, batch.trees)
+    )
+    weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
+    means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
+    if model.class_sets is not None:
+        means = means @ model.class_sets.T.to(means, non_blocking=True)
+        means = means / means.sum(1, keepdim=True).clamp_min(torch.finfo(means.dtype).tiny)
+    targets = sent(batch.targets, logits)
+    logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
+    if neighbours > 0:
+        loss = -(near_classes(targets, logs.shape[1], neighbours) * logs).sum()
+    else:
+        loss = model.head.loss(logs, targets)
+    if initial is not None and penalty > 0:
+        with torch.no_grad():
+            before = joint_of(initial, inputs, training, track=False).logits
+        rows = sent(inner, logits)
+        now, then = (
+            functional.log_softmax(values, 1).index_select(0, rows) for values in (logits, before)
+        )
+        divergence = functional.kl_div(now, then, reduction="sum", log_target=True)
+        loss = loss + penalty * batch.size * divergence / max(1, len(inner))
+    return (loss, loss.new_zeros([])), (batch.size, 0)
+
+
+def aspect_losses(step: Step) -> Losses:
+    """Return the losses of the nodes and of a parser, and the numbers of cases.
+
+    "No term", class 0, is trained separately from the other classes, so that a node that is not a
+    term also has a sentiment. Column 0 of the soft labels (t, C) is the probability of being no
+    term; the others are the weights of the polarities. A row of zeros has no loss.
+    """
+    model, batch = step.model, step.batch
+    joint = joint_of(model, model.inputs(batch.forest), step.training)
+    assert batch.soft is not None, "examples come from a guide"
+    soft = sent(batch.soft, joint.logits)
+    logs = joint.logits.log_softmax(1)
+    no_term, term = logs[:, 0], logs[:, 1:].logsumexp(1)
+    sentiment = logs[:, 1:] - term[:, None]
+    loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * soft.any(1) * term).sum()
+    loss = loss - (soft[:, 1:] * sentiment).sum()
+    return beside_parsing(model, batch, joint, (loss, len(batch.targets)))

@@ -16,8 +16,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.loop.answer_cache import AnswerCache
-from thinstack.training.loop.teacher import Teacher, word_labels
+from thinstack.training.loop.teacher import AnswerCache, Teacher, word_labels
 from thinstack.training.recipe import Recipe
 
 

@@ -21,18 +21,20 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.set_aside import is_held_out
+from thinstack.training.loop.losses import aspect_losses
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
-from thinstack.training.tasks.aspects.guide import (
-    aspect_losses,
+from thinstack.training.tasks.aspects.sentences import (
+    LabelledSentence,
     guided_examples,
     judged_bundle,
     judged_examples,
+    read_sentences,
+    read_texts,
 )
-from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
 __all__ = ["Aspects"]

@@ -35,6 +35,7 @@ from thinstack.runtime.scored import text_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
+from thinstack.training.loop.losses import text_losses
 from thinstack.training.loop.measuring import Answers, answers_of, text_scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Cases
@@ -42,7 +43,6 @@ from thinstack.training.publish.reports import say_classes, show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, check_label
-from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.report import NAME, plain_rival, show_changes, show_texts
 
 __all__ = ["Texts"]

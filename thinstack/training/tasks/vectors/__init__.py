@@ -16,6 +16,7 @@ from thinstack.core.embedding import Leaves
 from thinstack.core.model.model import Model
 from thinstack.core.transitions import spans_of
 from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.table import Table
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import Figures, nearest_figures
@@ -24,21 +25,24 @@ from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
 from thinstack.text.given_trees import tree_maker
+from thinstack.text.sentences import splitter
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.examples.labelled import IntArray, LabelledForest, compact_forest
-from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.measuring import take_own_trees
+from thinstack.training.loop.teacher import AnswerCache
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step, Task
 from thinstack.training.tasks.vectors.encoder import Pooling, StringEncoder, TeacherTable
 from thinstack.training.tasks.vectors.learning import (
     MEAN_BESIDE,
+    Text,
+    draw_nodes,
     head_of_vectors,
     mean_losses,
+    parse,
     start_of,
     vector_losses,
 )
-from thinstack.training.tasks.vectors.phrases import Text, draw_nodes, parse, read_texts
 
 __all__ = ["thinstack_tasks"]
 
@@ -112,7 +116,17 @@ class VectorsOfPhrases(Task):
     # -- data
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
-        return read_texts(path, self)
+        """Return the distinct texts of a table that have 1 to `max_words` words."""
+        rows = Table(path).rows([self.text_column])
+        texts = list(dict.fromkeys(row.values[self.text_column] for row in rows))
+        items = [Text(*pair) for pair in zip(texts, splitter()(texts), strict=True)]
+        usable = [item for item in items if 0 < len(item.words) <= self.max_words]
+        if not usable:
+            raise DataError(
+                f"{path}: expected texts of 1 to {self.max_words} words in {self.text_column}, "
+                "found none; set the text column (task.text_column)"
+            )
+        return usable
 
     def sentences(self, item: Text) -> Iterable[Sequence[str]]:
         return [sentence.words for sentence in item.sentences]

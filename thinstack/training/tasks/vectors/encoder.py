@@ -16,8 +16,8 @@ from torch import Tensor
 
 from thinstack.data.files.pretrained_models import hub_answers, loading, variant_of
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.losses import faster_in_bf16
+from thinstack.training.loop.teacher import AnswerCache
 
 EXPECTED: Final = "task.encoder: expected a transformers sentence encoder"
 POOLING_FILE: Final = "1_Pooling/config.json"

@@ -1,9 +1,10 @@
-"""The examples of sentences with terms, labeled by a guide; their loss; and the terms and opinions
-that a model or a bundle predicts for them."""
+"""Sentences with terms: read from a table, labeled by a guide, and the terms and opinions that a
+model or a bundle predicts for them."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +14,138 @@ from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.accuracy import Judged
 from thinstack.evaluate.suite import AspectCase, CaseTerm
 from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.runtime.aspects import chosen_terms
 from thinstack.runtime.predictor import Predictor
+from thinstack.text.sentences import Sentence
 from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_tree
-from thinstack.training.loop.losses import beside_parsing, joint_of, sent
-from thinstack.training.task import Losses, Step
-from thinstack.training.tasks.aspects.reading import LabelledSentence
+from thinstack.training.tasks._table import check_label, located, no_words
+from thinstack.training.tasks.spans import ENDS, characters, word_span
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.aspects import Aspects
+
+
+class LabelledSentence(NamedTuple):
+    """A sentence with its terms.
+
+    Attributes:
+        text: the text that contains it.
+        words: its L words.
+        offsets: (L, 2) the characters [start, end) of each word in the text.
+        terms: the words [start, end) of each term, and its label.
+        line: the line of the first row of the text in the table, from 1.
+        labelled: whether its terms are known.
+    """
+
+    text: str
+    words: list[str]
+    offsets: NDArray[np.int64]
+    terms: list[tuple[int, int, str]]
+    line: int
+    labelled: bool = True
+
+    def characters(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of the words [start, end) in the text."""
+        return int(self.offsets[start, 0]), int(self.offsets[end - 1, 1])
+
+    def term(self, start: int, end: int) -> str:
+        """Return the words [start, end) for a message."""
+        first, last = self.characters(start, end)
+        return f"{self.text[first:last]!r:.60}"
+
+
+def read_sentences(
+    path: FilePath, task: "Aspects", labels: Sequence[str], skipped: list[DataError] | None
+) -> list[LabelledSentence]:
+    """Return the sentences of the texts of a table, with the terms of all rows of each text.
+
+    A row is also bad if its label is not one of `labels`, if its term is not whole words of one
+    sentence, or if its term crosses another or has another label in another row. Repeated rows are
+    ignored. `skipped`: as in `TableTask.rows`. Texts with a bad row are skipped entirely, because
+    the missing term would be treated as no term.
+    """
+    texts: dict[str, list[TableRow]] = {}
+    for row in task.rows(path, skipped, labels):
+        texts.setdefault(row.values[task.text_column], []).append(row)
+    sentences: list[LabelledSentence] = []
+    for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
+        parts = [_sentence(text, part, rows[0].line) for part in cut]
+        bad = len(skipped or ())
+        for row in rows:
+            with located(path, row, skipped):
+                _add(row, cut, parts, task, labels)
+        if len(skipped or ()) == bad:
+            sentences.extend(parts)
+    return sentences
+
+
+def read_texts(
+    path: FilePath, task: "Aspects", skipped: list[DataError] | None
+) -> list[LabelledSentence]:
+    """Return the sentences of a table of texts whose terms are not labeled."""
+    rows = task.table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
+    lines = {row.values[task.text_column]: row.line for row in rows}
+    cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
+    return [
+        _sentence(text, sentence, line)._replace(labelled=False)
+        for (text, line), sentences in cut
+        for sentence in sentences
+    ]
+
+
+def _sentence(text: str, sentence: Sentence, line: int) -> LabelledSentence:
+    offsets = sentence.offsets + sentence.start
+    return LabelledSentence(text, sentence.words, offsets, [], line)
+
+
+def _add(
+    row: TableRow,
+    cut: Sequence[Sentence],
+    sentences: Sequence[LabelledSentence],
+    task: "Aspects",
+    labels: Sequence[str],
+) -> None:
+    """Add the term of a row to its sentence. Raises DataError if it does not fit the others."""
+    text, label = row.values[task.text_column], row.values[task.label_column]
+    first, last = (row.values[name] for name in ENDS)
+    if not cut:
+        raise no_words(task.text_column, text)
+    if not (label or first or last):
+        return
+    if not (label and first and last):
+        empty = [name for name in (*ENDS, task.label_column) if not row.values[name]]
+        raise DataError(
+            f"expected {', '.join(ENDS)} and {task.label_column} for a term, or none of them, "
+            f"found nothing in {' and '.join(empty)}"
+        )
+    check_label(label, labels, task.label_column, "the labels")
+    begin, _ = characters(first, last)
+    place = max(bisect_right([sentence.start for sentence in cut], begin) - 1, 0)
+    start, end = word_span(text, cut[place], first, last)
+    sentence = sentences[place]
+    for other_start, other_end, other in sentence.terms:
+        if (start, end, label) == (other_start, other_end, other):
+            return
+        if (start, end) == (other_start, other_end):
+            raise DataError(
+                f"expected one label per term, found {other} and {label} for "
+                f"{sentence.term(start, end)}; leave one row out"
+            )
+        if start < other_start < end < other_end or other_start < start < other_end < end:
+            raise DataError(
+                f"expected terms that do not cross, found {sentence.term(start, end)} and "
+                f"{sentence.term(other_start, other_end)}; leave one row out"
+            )
+    sentence.terms.append((start, end, label))
 
 
 def sides_of(labels: Sequence[str]) -> tuple[int, ...]:
@@ -170,22 +287,3 @@ def _soft(
     mixed = at_terms * labels + (1 - at_terms) * sentiment
     counts = task.phrase_weight + terms * (task.polarity_weight - task.phrase_weight)
     return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
-
-
-def aspect_losses(step: Step) -> Losses:
-    """Return the losses of the nodes and of a parser, and the numbers of cases.
-
-    "No term", class 0, is trained separately from the other classes, so that a node that is not a
-    term also has a sentiment. Column 0 of the soft labels (t, C) is the probability of being no
-    term; the others are the weights of the polarities. A row of zeros has no loss.
-    """
-    model, batch = step.model, step.batch
-    joint = joint_of(model, model.inputs(batch.forest), step.training)
-    assert batch.soft is not None, "examples come from a guide"
-    soft = sent(batch.soft, joint.logits)
-    logs = joint.logits.log_softmax(1)
-    no_term, term = logs[:, 0], logs[:, 1:].logsumexp(1)
-    sentiment = logs[:, 1:] - term[:, None]
-    loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * soft.any(1) * term).sum()
-    loss = loss - (soft[:, 1:] * sentiment).sum()
-    return beside_parsing(model, batch, joint, (loss, len(batch.targets)))
