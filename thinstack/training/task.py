@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
+import numpy as np
 from pydantic import SerializeAsAny
 
 from thinstack.data.files.paths import FilePath
@@ -13,7 +14,6 @@ from thinstack.evaluate.figures import Figures, figure_names, line
 from thinstack.plugins.named import Named, named
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from rich.console import Console
     from torch import Tensor
@@ -128,13 +128,13 @@ class Task(Named):
         model predicts trees, they are balanced until it does."""
         from thinstack.text.given_trees import tree_maker
         from thinstack.training.examples.example import Example
-        from thinstack.training.examples.labelled import labelled_text
+        from thinstack.training.examples.labelled import LabelledForest, compact_forest
 
-        maker = tree_maker("balanced" if model.parses else model.tree_source)
-        return [
-            Example({"gold": labelled_text(sentences, target, vocabulary, maker)})
-            for sentences, target in zip(texts, targets, strict=True)
-        ]
+        maker, examples = tree_maker("balanced" if model.parses else model.tree_source), []
+        for sentences, target in zip(texts, targets, strict=True):
+            forest = compact_forest(sentences, list(map(maker, sentences)), vocabulary)
+            examples.append(Example({"gold": LabelledForest(forest, np.array([target]), 0)}))
+        return examples
 
     def class_of(self, item: Any) -> str:
         """Return the class of an item. `data.dev_share` sets aside a share of each class."""

@@ -13,7 +13,6 @@ from thinstack.data.trees.phrases import phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
-from thinstack.text.given_trees import TreeMaker
 
 IntArray = NDArray[np.int64]
 
@@ -98,15 +97,6 @@ def labelled_pair(
     return LabelledForest(_forest(trees, vocabulary, config), targets, 0)
 
 
-def labelled_text(
-    sentences: Sequence[Sequence[str]], target: Any, vocabulary: Vocabulary, maker: TreeMaker
-) -> LabelledForest:
-    """Return the sentences of a text over the trees that `maker` builds, with the target of the
-    text: a class, or any row that the loss of the task head takes."""
-    forest = compact_forest(sentences, [maker(words) for words in sentences], vocabulary)
-    return LabelledForest(forest, np.array([target]), 0)
-
-
 def compact_forest(
     sentences: Sequence[Sequence[str]], trees: Sequence[NDArray[np.integer]], vocabulary: Vocabulary
 ) -> Forest:
@@ -114,10 +104,10 @@ def compact_forest(
     `join`, because a table may have a million texts."""
     fields: dict[str, Any] = {
         **vocabulary.fields([word for words in sentences for word in words]),
-        "sizes": np.array(list(map(len, trees))),
-        "lengths": np.array(list(map(len, sentences))),
+        "sizes": list(map(len, trees)),
+        "lengths": list(map(len, sentences)),
     }
-    small: dict[str, Any] = {name: values.astype(np.int32) for name, values in fields.items()}
+    small: dict[str, Any] = {name: np.array(one, np.int32) for name, one in fields.items()}
     return Forest(**small, transitions=np.concatenate(trees).astype(np.int8))
 
 

@@ -131,10 +131,9 @@ def _draw_epoch(
     """Draw the examples of each minibatch and the tree source of each example, and seed dropout. If
     the model's own trees are among the sources, parse the examples again."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
-    examples = _of_epoch(epoch, datasets.train)
-    count = len(examples)
+    examples = [one for one in datasets.train if epoch % one.every == one.turn]
+    count, kinds = len(examples), config.trees
     dropout = int(draw.integers(2**31))
-    kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=count)]
     drawn = [*examples, *_drawn_examples(model, datasets, recipe, draw)]
     sources += ["gold"] * (len(drawn) - count)
@@ -149,11 +148,6 @@ def _draw_epoch(
         ([drawn[place] for place in batch], [sources[place] for place in batch])
         for batch in batches
     ]
-
-
-def _of_epoch(epoch: int, examples: Sequence[Example]) -> list[Example]:
-    """Return the examples whose turn it is in an epoch."""
-    return [example for example in examples if epoch % example.every == example.turn]
 
 
 def _drawn_examples(
@@ -176,12 +170,11 @@ def _one_epoch(
     """Train on the minibatches once. Returns the seconds and the mean loss per case: a labeled
     node, sentence or pair, and, for a model that parses, a choice of transitions."""
     started, task, config = time.perf_counter(), recipe.task, recipe.training
-    model, total = learner.model, sum(len(examples) for examples, _ in batches)
+    model, total, done = learner.model, sum(len(examples) for examples, _ in batches), 0
     model.train()
     # The losses of the task and of a parser stay on the device, because reading one waits for it.
     device = model.embedding.table.device
     losses_so_far, cases = torch.zeros(2, dtype=torch.float64, device=device), np.zeros(2)
-    done = 0
     for examples, sources in batches:
         size = len(examples)
         set_rates(learner.optimizers, config, epoch - 1 + (done + size / 2) / total)
@@ -205,11 +198,9 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
     finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu().tolist()
     if all(finite) and math.isfinite(loss):
         return
-    problem = (
-        f"the loss is {loss}" if all(finite) else f"{names[finite.index(False)]} is not finite"
-    )
+    what = f"the loss is {loss}" if all(finite) else f"{names[finite.index(False)]} is not finite"
     raise ConfigError(
-        f"the training diverged in epoch {epoch}: {problem}; lower training.learning_rate or "
+        f"the training diverged in epoch {epoch}: {what}; lower training.learning_rate or "
         "training.vector_learning_rate"
     )
 
@@ -223,22 +214,21 @@ def fit_parser(
     A parser lags behind word vectors that still change. On SST, these epochs add a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
-    parsed = [example for example in examples if example.parsed]
     learner = Learner(model, config)
     rates = config.model_copy(update={"epochs": config.parser_epochs})
     model.eval()
     encoder.parser.train()
     for epoch in range(config.parser_epochs):
-        examples = _of_epoch(epoch, parsed)
-        lengths = [example.words for example in examples]
+        chosen = [one for one in examples if one.parsed and epoch % one.every == one.turn]
+        lengths = [example.words for example in chosen]
         draw = np.random.default_rng([seed, config.epochs, epoch])
         torch.manual_seed(int(draw.integers(2**31)))
         done = 0
-        order = draw.permutation(len(examples))
+        order = draw.permutation(len(chosen))
         for places in minibatch_places(order, lengths, config, draw):
-            set_rates(learner.optimizers, rates, epoch + done / len(examples))
+            set_rates(learner.optimizers, rates, epoch + done / len(chosen))
             size = len(places)
-            batch = minibatch([examples[place] for place in places], ["gold"] * size, "static")
+            batch = minibatch([chosen[place] for place in places], ["gold"] * size, "static")
             inputs = model.inputs(batch.forest)
             with torch.no_grad(), lower_precision(model, config):
                 words = model.embed(inputs).float()
@@ -247,5 +237,5 @@ def fit_parser(
             learner.learn(encoder.judge(choices, right[:0], right).loss / size)
             learner.step()
             done += size
-            on_batch(config.epochs + epoch + 1, done, len(examples))
+            on_batch(config.epochs + epoch + 1, done, len(chosen))
     model.eval()

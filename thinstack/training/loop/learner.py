@@ -101,16 +101,13 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     """
     _freeze_layers(model.embedding, config.frozen_layers)
     table = model.embedding.table
-    parser: list[nn.Parameter] = []
-    rest: list[tuple[str, nn.Parameter]] = []
-    for name, weight in model.named_parameters():
-        if part_of(name) == "parser":
-            parser.append(weight)
-        elif weight is not table:
-            rest.append((name, weight))
+    weights = {name: one for name, one in model.named_parameters() if one is not table}
+    parser = [weights.pop(name) for name in [*weights] if part_of(name) == "parser"]
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
-    optimizers = {"model": rules[config.rule](_groups(rest, model.embedding, config), foreach=True)}
+    optimizers = {
+        "model": rules[config.rule](_groups(weights, model.embedding, config), foreach=True)
+    }
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     rate = config.vector_learning_rate
@@ -137,21 +134,20 @@ def _freeze_layers(embedding: Embedding, frozen: int) -> None:
             f"training.frozen_layers: the leaf embedding {type(embedding).name} has {layers} "
             f"pretrained encoder layers, found {frozen}; freeze fewer, or omit it"
         )
-    if frozen:
-        embedding.table.requires_grad_(False)
-        for name in (name for name, count in above.items() if count >= layers - frozen):
+    for name, count in above.items() if frozen else ():
+        if count >= layers - frozen:
             embedding.get_parameter(name).requires_grad_(False)
 
 
 def _groups(
-    weights: list[tuple[str, nn.Parameter]], embedding: Embedding, config: TrainingConfig
+    weights: Mapping[str, nn.Parameter], embedding: Embedding, config: TrainingConfig
 ) -> list[dict[str, Any]]:
     """Group weights by learning rate and weight decay. The rates of a pretrained encoder's layers
     decrease from the top (Howard & Ruder 2018, 3.2)."""
     above = {f"embedding.{name}": count for name, count in embedding.layers_above().items()}
     undecayed = {f"embedding.{name}" for name in embedding.undecayed}
     groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
-    for name, weight in weights:
+    for name, weight in weights.items():
         rate, decay = config.learning_rate, config.weight_decay
         if name in above:
             rate = config.encoder_learning_rate * config.layer_decay ** above[name]

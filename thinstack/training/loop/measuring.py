@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
-from torch import Tensor
 
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -157,15 +156,14 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
         for source in ("self", "gold")
     )
     model.eval()
-    right: Tensor | int = 0
-    cases = 0
+    right, cases = 0.0, 0
     for _, forest in forests_of(examples, "gold"):
         joint = model.joint(model.inputs(forest))
         wanted = torch.from_numpy(forest.sentence_transitions)
         judged = model.encoder.judge(joint.choices, joint.free, wanted)
-        right, cases = right + judged.right, cases + judged.cases
+        right, cases = right + float(judged.right), cases + judged.cases
     return {
-        "choices_right": 100.0 * float(right) / cases if cases else None,
+        "choices_right": 100.0 * right / cases if cases else None,
         "transitions_right": percentage(np.concatenate(parsed) == np.concatenate(gold)),
         **bracketing(*([spans_of(steps) for steps in part] for part in (parsed, gold))),
     }

@@ -73,15 +73,13 @@ def summary(results: Sequence[SeedResult], part: Literal["dev", "test"] = "dev")
     """Return the mean and the standard deviation over seeds on a part of the data, by tree source
     and figure. Both are None for a figure without cases, and the deviation is None for one seed."""
     by_seed: list[dict[str, Figures]] = [getattr(one, part) for one in results]
+
+    def spread(source: str, name: str) -> dict[str, float | None]:
+        values = [value for one in by_seed if (value := one[source][name]) is not None]
+        std = statistics.stdev(values) if len(values) > 1 else None
+        return {"mean": statistics.fmean(values) if values else None, "std": std}
+
     return {
-        source: {name: _spread([one[source][name] for one in by_seed]) for name in figures}
+        source: {name: spread(source, name) for name in figures}
         for source, figures in by_seed[0].items()
     }
-
-
-def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
-    defined = [value for value in values if value is not None]
-    if not defined:
-        return {"mean": None, "std": None}
-    std = statistics.stdev(defined) if len(defined) > 1 else None
-    return {"mean": statistics.fmean(defined), "std": std}

@@ -119,8 +119,7 @@ def _softened(recipe: Recipe, taught: Taught, teacher: Teacher | None) -> Taught
 
 
 def _own_labels(tree: LabelledTree, classes: int) -> NDArray[np.float16]:
-    """Return the labels of a tree as soft labels (N, C). The classes of a root's set get equal
-    weights."""
+    """Return the labels of a tree as soft labels (N, C), where a root's set has equal weights."""
     if tree.soft is not None:
         return tree.soft
     soft = np.eye(classes + 1, classes, dtype=np.float16)[tree.labels]  # 0 for -1, unknown

@@ -89,18 +89,18 @@ class TableTask(Task):
 
     @property
     @abstractmethod
+    def target_column(self) -> str:
+        """The column of labels or ratings."""
+
+    @property
     def columns_read(self) -> list[str]:
         """The columns to read."""
+        return [*self.text_columns, self.target_column]
 
     @property
     def optional_columns(self) -> list[str]:
         """The columns whose cells may be empty."""
         return []
-
-    @property
-    @abstractmethod
-    def target_column(self) -> str:
-        """The column of labels or ratings."""
 
     def classes(self, labels: Collection[str]) -> Classes | None:
         """Describe the column of classes, with the known `labels`; None for a column of numbers."""
@@ -252,10 +252,6 @@ class TextTask(TableTask):
     @property
     def text_columns(self) -> Sequence[str]:
         return [self.text_column]
-
-    @property
-    def columns_read(self) -> list[str]:
-        return [self.text_column, self.label_column]
 
     @property
     def target_column(self) -> str:

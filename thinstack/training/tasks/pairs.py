@@ -81,10 +81,6 @@ class Pairs(TableTask):
     def text_columns(self) -> Sequence[str]:
         return self.pair_columns
 
-    @property
-    def columns_read(self) -> list[str]:
-        return [*self.pair_columns, self.target_column]
-
     @model_validator(mode="after")
     def _columns_differ(self) -> Self:
         columns = self.columns_read
@@ -119,12 +115,11 @@ class Pairs(TableTask):
     def examples(
         self, items: Sequence[Pair], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
-        model = recipe.model
-        targets = [_target(pair, model.labels) for pair in items]
-        return [
-            Example({"gold": labelled_pair(pair.trees, target, vocabulary, model)})
-            for pair, target in zip(items, targets, strict=True)
-        ]
+        model, examples = recipe.model, []
+        for pair in items:
+            target = _target(pair, model.labels)
+            examples.append(Example({"gold": labelled_pair(pair.trees, target, vocabulary, model)}))
+        return examples
 
     def group_of(self, item: Pair) -> Hashable:
         return frozenset(self.replaced_by(item))

@@ -32,6 +32,7 @@ class Spans(Texts):
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
     advice: ClassVar[str] = SPAN_ADVICE
     repeats: ClassVar[bool] = True
+    evaluate_options: ClassVar = None  # `thinstack evaluate` measures whole texts
 
     span_group: str | None = None
     """For a .spacy file: the span group with the phrases."""
@@ -50,11 +51,6 @@ class Spans(Texts):
         text, (start, end) = row.values[self.text_column], (row.values[name] for name in ENDS)
         first, last = word_span(text, sentences[0], start, end)
         return [sentences[0].words[first:last]]
-
-    @property
-    def evaluate_options(self) -> None:
-        """None, because `thinstack evaluate` measures whole texts."""
-        return None
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         *_, last = super().advice_after(bundle, recipe)

@@ -41,6 +41,7 @@ class Treebank(Task):
     """A task on the classes of the nodes of labeled trees."""
 
     items: ClassVar[str] = "trees"
+    brings_trees: ClassVar = True
 
     format: str = BRACKETS
     """Name of a registered reader."""
@@ -54,10 +55,6 @@ class Treebank(Task):
     group_weight: float = Field(default=0.0, ge=0)
     """Weight in the loss of differences within a group: sentences that a lesson creates from one by
     replacing the people in it."""
-
-    @property
-    def brings_trees(self) -> bool:
-        return True
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Labelled]:
         # `read_labelled` reads brackets itself, and names the line of a wrong label.

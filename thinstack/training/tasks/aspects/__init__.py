@@ -57,6 +57,8 @@ class Aspects(TextTask):
     watched: ClassVar = ("polarity_accuracy", "aspect_f1")
     items: ClassVar[str] = "sentences"
     repeats: ClassVar[bool] = True
+    teaches_parser: ClassVar = True
+    evaluate_options: ClassVar = None  # `thinstack evaluate` measures whole texts, or suites
     advice: ClassVar[str] = SPAN_ADVICE
     defaults: ClassVar = Defaults(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.4}},
@@ -98,10 +100,6 @@ class Aspects(TextTask):
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
         return read_sentences(path, self, model.labels[1:], skipped if self.skip_bad else None)
-
-    @property
-    def teaches_parser(self) -> bool:
-        return True
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -191,11 +189,6 @@ class Aspects(TextTask):
 
     def explained(self, labels: Sequence[str]) -> str:
         return _EXPLAINED
-
-    @property
-    def evaluate_options(self) -> None:
-        """None, because `thinstack evaluate` measures whole texts, or suites."""
-        return None
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         train, dev = (

@@ -70,6 +70,7 @@ class VectorsOfPhrases(Task):
         "among_ten": "among ten",
     }
     watched: ClassVar = ("among_ten",)
+    teaches_parser: ClassVar = True
 
     encoder: str
     """Teacher: a transformers sentence encoder, as a folder in the data folder or a name on the
@@ -105,10 +106,6 @@ class VectorsOfPhrases(Task):
     @property
     def encoders(self) -> tuple[str, ...]:
         return (self.encoder,)
-
-    @property
-    def teaches_parser(self) -> bool:
-        return True
 
     def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
         self._folder, self._on_read = folder, on_read
