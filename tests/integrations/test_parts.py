@@ -18,7 +18,8 @@ from thinstack.cli.table_query import watched
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.corpora import inputs
 from thinstack.integrations.corpora.inputs import Columns, Problem, Row, open_corpus
-from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
+from thinstack.integrations.corpora.output_files import OutFolder
+from thinstack.integrations.corpora.part_files import check_format, open_part
 from thinstack.integrations.corpora.row_columns import NOTHING, Layout
 from thinstack.integrations.corpora.run_manifest import Progress
 
@@ -115,13 +116,17 @@ def test_a_class_with_the_name_of_a_column_has_no_column(label):
     assert Layout(["node"]).csv_columns[-2:] == ["polarity", "node"]
 
 
-def test_rows_that_failed_are_lines():
+def test_rows_that_failed_are_lines(tmp_path):
+    folder = OutFolder(tmp_path, "jsonl")
     failed = [(Row("é", ""), Problem("row", "a\nb")), (Row(None, ""), Problem("id", "c"))]
-    lines = failed_lines(failed).splitlines()
+    folder.write_failed(3, failed)
+    lines = folder.failed_part(3).read_text("utf-8").splitlines()
     assert list(map(json.loads, lines)) == [
         {"id": "é", "kind": "row", "message": "a\nb"},
         {"id": None, "kind": "id", "message": "c"},
     ]
+    folder.write_failed(3, [])
+    assert not folder.failed_part(3).exists()
 
 
 def test_a_terminal_shows_rows_speed_and_time_left():

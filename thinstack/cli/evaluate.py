@@ -213,7 +213,7 @@ def evaluate(
         predictor, file, source=source, text=raw_text, read=read, relabel=renamed
     )
     if as_json:
-        options.print_json(figures)
+        print_json(figures)
         return
     from thinstack.evaluate.figures import percent
 
@@ -223,7 +223,7 @@ def evaluate(
         if figures.get(count) or key == "root_accuracy"
     ]
     title = f"{model} on {file}, source {source}{', raw text' if raw_text else ''}"
-    options.print_table(title, ("", "percent", "cases"), rows)
+    print_table(title, ("", "percent", "cases"), rows)
 
 
 def _model_and_file(
@@ -288,10 +288,10 @@ def _evaluate_texts(
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
-        options.print_json(figures | {"confusion": counts.tolist()})
+        print_json(figures | {"confusion": counts.tolist()})
         return
     names = figure_names(NAMES, predictor.labels) | {"calibration_error": "calibration error"}
     rows = [(name, percent(figures[key])) for key, name in names.items()]
-    options.print_table(f"{figures['texts']:,} texts", ("", "percent"), rows)
+    print_table(f"{figures['texts']:,} texts", ("", "percent"), rows)
     if len(predictor.labels) <= WIDEST:
         Console().print(matrix(counts, predictor.labels))

@@ -153,9 +153,11 @@ def predict(
         if refused := [name for name in named if name not in _MODES[mode]]:
             raise InputError(f"{options.listed(refused)}: does not work with {mode}: remove it")
     if pair is not None:
-        return print_pair(running.load(model, **vars(view)), pair, shown.kind())
+        print_pair(running.load(model, **vars(view)), pair, shown.kind())
+        return
     if pair_table:
-        return score_table(running.load(model, **vars(view)), corpus, encoding=reading.encoding)
+        score_table(running.load(model, **vars(view)), corpus, encoding=reading.encoding)
+        return
     if corpus.input is not None:
         examples = options.named_examples("--category", shown.category, options.EXAMPLE)
         read = vars(reading) | vars(view) | {"categories": examples}
@@ -175,7 +177,8 @@ def predict(
     scored = _numbered(predictor.stream(inputs, source=reading.source))
     if shown.aspects or shown.asked:
         answers = Aspects(predictor, shown.asked, several=len(texts or ()) != 1)
-        return print_texts(answers.watched(scored), answers, predictor.view, kind)
+        print_texts(answers.watched(scored), answers, predictor.view, kind)
+        return
     sentences = Sentences(view.max_words if shown.why else None, full=shown.full)
     if pages:
         results = list(scored)

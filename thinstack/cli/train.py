@@ -123,15 +123,11 @@ def train(
             with needs_extra("export"), imports_that_stay():
                 from thinstack.training.recipe import Recipe
                 from thinstack.training.run_recipe import run_recipe
-            recipe = Recipe.read(file)
-            settings: dict[str, Any] = {"data": data or Path(), "threads": threads}
+            recipe, data = Recipe.read(file), data or Path()
+            seeds = tuple(seed or recipe.training.seeds)
             with locked(out):
                 run_recipe(
-                    recipe,
-                    out=out,
-                    seeds=tuple(seed or recipe.training.seeds),
-                    console=console,
-                    **settings,
+                    recipe, data=data, out=out, seeds=seeds, threads=threads, console=console
                 )
     except OSError as error:  # a file that cannot be written, for example on a full disk
         epochs = "".join(getattr(error, "__notes__", ()))

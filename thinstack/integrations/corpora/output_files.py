@@ -15,6 +15,7 @@ from thinstack.data.files.outputs import Used, check_output
 from thinstack.data.files.writing import LOCK, replacing, write_atomically
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet
 from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
@@ -74,12 +75,14 @@ class OutFolder(NamedTuple):
         path = self.failed_part(number)
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
-    def write_failed(self, number: int, lines: str) -> None:
-        """Write the failed rows of a shard, if any. Raises OSError."""
-        if not lines:
+    def write_failed(self, number: int, failed: Sequence[tuple[Row, Problem]]) -> None:
+        """Write the failed rows of a shard, if any: one JSON object per line with `id` (null if it
+        cannot be read), `kind` and `message`. Raises OSError."""
+        records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
+        if lines := "".join(f"{json.dumps(record)}\n" for record in records):
+            write_atomically(self.failed_part(number), lines)
+        else:
             self.failed_part(number).unlink(missing_ok=True)
-            return
-        write_atomically(self.failed_part(number), lines)
 
     def failed_part(self, number: int) -> Path:
         """Return the path of a shard's failed rows, which exists only if there are any."""

@@ -1,5 +1,4 @@
-"""Scored rows as Arrow record batches, and as CSV, JSON Lines or parquet files; and the list of
-failed rows."""
+"""Scored rows as Arrow record batches, and as CSV, JSON Lines or parquet files."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,13 +63,6 @@ def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]
             yield lambda texts, rows: stream.writelines(map(csv_line, _cells(texts, rows, layout)))
         else:
             yield lambda texts, rows: stream.writelines(_lines(texts, rows, layout))
-
-
-def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
-    """Serialize each failed row to one line of JSON: `id` (null if it cannot be read), `kind` and
-    `message`."""
-    records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
-    return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
 def _rounded(rows: Rows) -> tuple[Rows, list[list[float]]]:

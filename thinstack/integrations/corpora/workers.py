@@ -19,7 +19,7 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
-from thinstack.integrations.corpora.part_files import failed_lines, open_part
+from thinstack.integrations.corpora.part_files import open_part
 from thinstack.integrations.corpora.row_columns import ROW
 from thinstack.integrations.corpora.run_manifest import Progress, Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import TextScorer, batches_of
@@ -85,7 +85,7 @@ def score_shard(
                     scored[ROW] = scored["text"] + first
                 write(rows, scored)
                 first += len(rows)
-        folder.write_failed(shard.number, failed_lines(failed))
+        folder.write_failed(shard.number, failed)
     return Progress(len(shard.rows), len(failed), mentions=tuple(mentions.astype(int).tolist()))
 
 

@@ -160,7 +160,13 @@ class TextLearner:
             average=average,
             device=device,
         )
-        learner._load_optimizers(bundle)
+        content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
+        try:
+            load_optimizers(learner._learner.optimizers, load(content))
+        except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
+            raise BundleError(
+                f"{source}: not the state of this model's optimizers: {error}; train it again"
+            ) from None
         return learner
 
     @_one_thread()
@@ -169,14 +175,12 @@ class TextLearner:
         """Accumulate the gradients of the mean loss of these texts, at least one, and return that
         loss. `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
         examples, model = self._examples(texts, labels), self._learner.model
-        source = "gold"
         if model.parses:
             take_own_trees(model, examples)
-            source = "self"
-        batch = minibatch(examples, [source] * len(examples))
+        batch = minibatch(examples, ["self" if model.parses else "gold"] * len(examples))
         model.train()
-        initial = self._learner.initial
-        (total, _), _ = self.task.loss(Step(model, batch, self.training, initial))
+        step = Step(model, batch, self.training, self._learner.initial)
+        (total, _), _ = self.task.loss(step)
         loss: torch.Tensor = total / batch.size
         self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):
@@ -219,15 +223,6 @@ class TextLearner:
             TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
             OPTIMIZER_FILE: save({key: value.cpu().contiguous() for key, value in optimizers}),
         }
-
-    def _load_optimizers(self, bundle: Bundle) -> None:
-        content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
-        try:
-            load_optimizers(self._learner.optimizers, load(content))
-        except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
-            raise BundleError(
-                f"{source}: not the state of this model's optimizers: {error}; train it again"
-            ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
         targets = [self.config.shown_labels.index(label) for label in labels]
