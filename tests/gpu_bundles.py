@@ -9,7 +9,7 @@ from core.configured import build, config_of
 from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE, VOCABULARY_FILE
 from thinstack.bundle.writing import seal
 from thinstack.data.words.vocabulary import WordVocabulary
-from thinstack.export.onnx import levels
+from thinstack.export.onnx import passes
 from thinstack.export.onnx.beside import left_out
 from thinstack.export.onnx.model import export_onnx
 
@@ -27,7 +27,7 @@ def gpu_bundle(quantize="int8-tables"):
     options = {"quantize": quantize, "vocabulary_digest": vocabulary.digest()}
     content = export_onnx(model, config, **options)
     with pytest.MonkeyPatch.context() as patch:  # as many steps as there are take seconds
-        patch.setattr(levels, "MOST_UNROLLED", 4)
+        patch.setattr(passes, "MOST_UNROLLED", 4)
         whole = export_onnx(model, config, device="gpu", **options)
     files = {VOCABULARY_FILE: vocabulary.to_bytes(), ONNX_FILE: content}
     return seal(files | {GPU_FILE: left_out(whole, content)}, config=config), whole

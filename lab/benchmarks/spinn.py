@@ -36,7 +36,7 @@ from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.build import build_model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.plugins.encoders.spinn import stack_encoder
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 onnxruntime = import_onnxruntime()
@@ -85,7 +85,7 @@ class Plain(Subject):
 class Tracked(Subject):
     """SPINN-PI over given transitions; the timetable is part of a pass."""
 
-    def __init__(self, module: stack_encoder.StackEncoder, batch: Batch):
+    def __init__(self, module: StackEncoder, batch: Batch):
         super().__init__(module, batch, batch.words)
         self.transitions, self.words = batch.transitions, torch.tensor(batch.lengths)
 
@@ -106,7 +106,7 @@ def subjects_of(device: str) -> dict[str, Callable[[Batch], Subject]]:
     batches."""
     plain = TreeEncoder([Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
     tracker = TrackingLSTM(input_size=SIZE, size=TRACKER, parses=True)
-    tracked = stack_encoder.StackEncoder(
+    tracked = StackEncoder(
         SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker
     )
     lstm, recursion = nn.LSTM(SIZE, SIZE, batch_first=True), Recursion.Module(SIZE, SIZE)

@@ -12,7 +12,7 @@ from thinstack.core.cell import Links
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
 from thinstack.core.transitions import REDUCE
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.training.examples.example import Example, forests_of
 
 IntArray = NDArray[np.int64]

@@ -11,7 +11,7 @@ from pretended_device import PretendedDevice, held
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.export.samples import sample_trees
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn import StackEncoder
 
 TRACKER = {"size": 5, "parses": True}
 MODELS = {

@@ -23,8 +23,8 @@ from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.value import Value
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.plugins.encoders.spinn import onnx as onnx_stack_encoder
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64

@@ -14,10 +14,10 @@ from registered_models import DISTANCES, OTHERS, parts_of, registered, registere
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
-from thinstack.export.onnx import levels, placement
+from thinstack.export.onnx import passes, placement
 from thinstack.export.onnx.graph import walk
-from thinstack.export.onnx.levels import STEP
 from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.passes import STEP
 from thinstack.export.samples import eager_scores, sample_trees
 
 EXACT = 1e-5
@@ -95,7 +95,7 @@ def made(name):
     """The name of a model, the model, its configuration, and its file for GPUs of few steps."""
     model, config = model_of(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levels, "MOST_UNROLLED", STEPS)
+        patch.setattr(passes, "MOST_UNROLLED", STEPS)
         return name, model, config, export(model, config)
 
 
@@ -120,11 +120,11 @@ def test_only_the_deepest_levels_are_a_loop(kind):
 
 
 @pytest.mark.parametrize(
-    ("name", "steps"), [("n-ary", levels.MOST_UNROLLED), ("any number of children", STEPS)]
+    ("name", "steps"), [("n-ary", passes.MOST_UNROLLED), ("any number of children", STEPS)]
 )
 def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for(name, steps, monkeypatch):
     """Also where as many steps are unrolled as a bundle has."""
-    monkeypatch.setattr(levels, "MOST_UNROLLED", steps)
+    monkeypatch.setattr(passes, "MOST_UNROLLED", steps)
     model, config = model_of(name)
     file = export(model, config, outputs="roots")
     assert [each.name for each in session_of(file).get_outputs()] == ["root_scores"]

@@ -9,9 +9,9 @@ from export_models import session_of
 from onnx import helper
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
-from thinstack.export.onnx.bounds import Bounds
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.int8 import Bounds
 from thinstack.export.onnx.value import Value
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64

@@ -6,7 +6,7 @@ import pytest
 import torch
 from export_models import runtimes
 
-from thinstack.export.onnx.embedding import Table, mean_of_pieces
+from thinstack.export.onnx.encoder import Table, mean_of_pieces
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 

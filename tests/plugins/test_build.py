@@ -10,7 +10,7 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 DOWN = 5

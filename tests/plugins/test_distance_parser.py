@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from thinstack.plugins.manager import manager
-from thinstack.plugins.parsers.distances.parser import Distances
+from thinstack.plugins.parsers.distances import Distances
 from thinstack.testing import PARSER_CHECKS
 
 X = 7

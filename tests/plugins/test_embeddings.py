@@ -206,7 +206,7 @@ class Whole(Narrow):
         self.lookup = "context"
 """
 SLICE_ONNX = """
-from thinstack.export.onnx.embedding import Table
+from thinstack.export.onnx.encoder import Table
 from thinstack.export.onnx.encoder import Words
 
 def words(g, embedding, inputs, quantize):

@@ -10,7 +10,7 @@ from oracle import by_reference
 from spinn_reference import encode_spinn
 
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 LENGTHS = [3, 1, 4, 2]

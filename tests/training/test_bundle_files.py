@@ -13,7 +13,7 @@ from thinstack.bundle.manifest import CASES_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.errors import ExportError
-from thinstack.export.onnx import levels
+from thinstack.export.onnx import passes
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import INT8_ROUNDING, answer_cases, check_cases
 from thinstack.training.publish import assembly as module
@@ -29,7 +29,7 @@ ALWAYS |= {"verification.json"}
 @pytest.fixture
 def words(monkeypatch):
     """The parts of a bundle of words, of which a file for GPUs is made in less time."""
-    monkeypatch.setattr(levels, "MOST_UNROLLED", 4)
+    monkeypatch.setattr(passes, "MOST_UNROLLED", 4)
     golden = open_bundle(GOLDEN / "words")
     return load_model(golden), golden.config, golden.vocabulary()
 

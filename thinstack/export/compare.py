@@ -78,7 +78,7 @@ def compare(
     or not the input trees. Unless `on_average`, no choice in its own trees may score less, by the
     model, than the best one by more than `tolerance`.
     """
-    by_batch, cases, trees, nodes = [], 0, 0, 0
+    by_batch, sizes = [], []
     for forest in batches:
         scores = run(forest)
         same = as_given(model, forest, scores)
@@ -96,12 +96,13 @@ def compare(
             allowed = max(tolerance, min(ROUNDING_FACTOR * own_rounding(model, same), HARD_LIMIT))
             _check(runtime, largest, allowed)
         by_batch.append(errors)
-        cases, trees, nodes = cases + 1, trees + len(forest.sizes), nodes + int(forest.sizes.sum())
-    errors = np.concatenate(by_batch)
+        sizes.append(forest.sizes)
+    errors, nodes = np.concatenate(by_batch), np.concatenate(sizes)
     largest, mean = float(errors.max(initial=0)), float(errors.mean())
     if on_average:
         _check(runtime, mean, tolerance, " on average")
-    return RuntimeReport(runtime, version, cases, trees, nodes, largest, mean)
+    counts = len(sizes), len(nodes), int(nodes.sum())
+    return RuntimeReport(runtime, version, *counts, largest, mean)
 
 
 def _errors(
@@ -130,8 +131,7 @@ def own_rounding(model: Model, forest: Forest) -> float:
     """Return the largest `distance` of the model's float32 from its float64 scores."""
     exact = eager_scores(copy.deepcopy(model).double(), forest)
     scores = eager_scores(model, forest)
-    errors = [distance(scores[name], exact[name]) for name in exact if name != "parse"]
-    return max(float(error.max(initial=0)) for error in errors)
+    return float(_errors("the model", [*exact], scores, exact, trees=0).max(initial=0))
 
 
 def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
@@ -183,15 +183,20 @@ def reference_cases(
         [shapes.balanced(5)],
         [random_tree(9, generator), shapes.left(1), shapes.right(4), shapes.left(3)],
     ]
-    cases = []
+    batches = []
     for forest in forests:
-        batch = join(sample_trees(rounded, forest, generator))
-        cases.append(_case(rounded, batch))
+        batches.append(join(sample_trees(rounded, forest, generator)))
         if rounded.parses:
-            cases.append(_case(rounded, _clear(rounded, forest, generator)))
+            batches.append(_clear(rounded, forest, generator))
     if rounded.encoder.joins:
-        texts = as_texts(_clear(rounded, forests[-1], generator), [1, 2, 0, 0])
-        cases.append(_case(rounded, texts))
+        batches.append(as_texts(_clear(rounded, forests[-1], generator), [1, 2, 0, 0]))
+    cases = [
+        {
+            "inputs": {key: one.tolist() for key, one in batch.inputs(rounded.input_names).items()},
+            "outputs": {key: numbers(one) for key, one in eager_scores(rounded, batch).items()},
+        }
+        for batch in batches
+    ]
     return {
         "schema_version": SCHEMA_VERSION,
         "labels": list(config.labels),
@@ -213,13 +218,3 @@ def _clear(
         if least < -LEAD:
             break
     return clearest
-
-
-def _case(model: Model, forest: Forest) -> dict[str, Any]:
-    outputs = eager_scores(model, forest)
-    return {
-        "inputs": {
-            name: values.tolist() for name, values in forest.inputs(model.input_names).items()
-        },
-        "outputs": {name: numbers(values) for name, values in outputs.items()},
-    }

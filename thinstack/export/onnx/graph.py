@@ -169,10 +169,6 @@ class Graph:
         """Return the finished graph, without unused nodes and weights."""
         return graph_of(self.nodes, self.name, self.inputs, self.outputs, self.weights)
 
-    def read(self) -> set[str]:
-        """Return the names of the values that the outputs so far depend on."""
-        return names_read({output.name for output in self.outputs}, self.nodes)
-
     def model(self, metadata: dict[str, str]) -> bytes:
         """Return the finished model as the bytes of a file, see `checked`."""
         return checked(self.proto(), metadata)

@@ -16,12 +16,11 @@ from thinstack.core.lstm_gates import whole_products
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
-from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
-from thinstack.export.onnx.encoder import Encoding, Words, encode, writer_of
+from thinstack.export.onnx.encoder import Encoding, Words, embed, encode
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph, checked
 from thinstack.export.onnx.int8 import quantize_products
-from thinstack.export.onnx.parts import SideBySide, export_embedding, export_head, inline
+from thinstack.export.onnx.parts import SideBySide, export_head, inline
 from thinstack.export.onnx.placement import place
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds
@@ -92,7 +91,7 @@ def export_stages(
         quantize = "none"
     g = Graph("thinstack", half=quantize != "none", device=chosen["device"])
     inputs = _inputs(g, model, dtype)
-    words = _words(g, model, stored, inputs, quantize)
+    words = embed(g, model.embedding, stored.embedding, inputs, quantize)
     factors = factor_bounds(stored.embedding)
     with whole_products(chosen["quantize"] == "int8" and not factors):
         _score(g, stored, words, inputs, dtype, chosen["outputs"])
@@ -144,26 +143,6 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
     axis = {"token_ids": words, "pieces_per_word": words, "piece_ids": "P", "transitions": steps}
     axis |= {"lengths": "S", "breaks": "S"} if "breaks" in model.input_names else {"lengths": "B"}
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
-
-
-def _words(
-    g: Graph, model: Model, stored: Model, inputs: dict[str, Value], quantize: Quantize
-) -> Words:
-    """Write the vectors of words; `stored` is the model with rounded weights."""
-    embedding = model.embedding
-    if embedding.lookup == "context":
-        words: Words = writer_of(embedding, "words")(g, stored.embedding, inputs, quantize)
-        return words
-    if embedding.lookup == "none":
-        indices = [inputs[name].long() for name in embedding.index_names]
-        (vectors,) = inline(g, export_embedding(stored.embedding), indices)
-        return Words(vectors, vectors)
-    rounds = embedding if quantize != "none" else stored.embedding  # already rounded
-    table = Table(g, rounds.table.detach().cpu().float().numpy(), quantize)
-    if embedding.lookup != "rows":
-        return mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
-    ids, _, rows = distinct(inputs["token_ids"].long())
-    return Words(table.rows(inputs["token_ids"]), table.rows(ids), rows)
 
 
 def _score(

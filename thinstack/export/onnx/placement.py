@@ -14,7 +14,7 @@ from onnx import TensorProto
 
 from thinstack.export.onnx.crossing import BOOL, INT32, INT64, Places, cross
 from thinstack.export.onnx.graph import set_nodes, subgraphs, walk
-from thinstack.export.onnx.levels import STEP
+from thinstack.export.onnx.passes import STEP
 
 FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16}
 

@@ -9,7 +9,7 @@ from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.config.base import Count
 from thinstack.core.fast import affine, matmul
 from thinstack.core.lstm_gates import repeat_forget
-from thinstack.plugins.cells._columns import first_columns
+from thinstack.plugins.cells._words import first_columns
 
 Lexicalize = Literal["gate", "left", "right", "average"]
 """How a node's head word comes from its children's: a learned mixture (8), the left one, the right

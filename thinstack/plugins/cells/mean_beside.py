@@ -7,7 +7,7 @@ from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.config.base import Count
-from thinstack.plugins.cells._columns import first_columns
+from thinstack.plugins.cells._words import first_columns
 from thinstack.plugins.manager import manager
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from thinstack.core.cell import Links, matrix, vector
 from thinstack.core.fast import affine
-from thinstack.plugins.cells._word_leaf import Leaf, WordLeaf
+from thinstack.plugins.cells._words import Leaf, WordLeaf
 
 
 class RNTN(WordLeaf):

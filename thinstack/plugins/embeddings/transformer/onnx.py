@@ -6,13 +6,12 @@ import numpy as np
 import onnx
 import torch
 
-from thinstack.export.onnx.embedding import TABLE, Table, mean_by_word, words_of
-from thinstack.export.onnx.encoder import Words
+from thinstack.export.onnx.encoder import TABLE, Table, Words, mean_by_word, words_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_module, inline
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize
-from thinstack.plugins.embeddings.transformer.embedding import (
+from thinstack.plugins.embeddings.transformer import (
     FAR_BELOW,
     TransformerEmbedding,
     grid_of,

@@ -18,9 +18,9 @@ from thinstack.export.onnx.parser import is_unparsed
 from thinstack.export.onnx.parts import Parts, export_cell, inline
 from thinstack.export.onnx.tree_encoder import in_one_pass
 from thinstack.export.onnx.value import Value
+from thinstack.plugins.encoders.spinn import StackEncoder
 from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, choose, read_buffer
 from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])

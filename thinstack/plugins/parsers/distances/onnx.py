@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
-from thinstack.plugins.parsers.distances.parser import Distances, beside, sentence_bounds
+from thinstack.plugins.parsers.distances import Distances, beside, sentence_bounds
 
 GATES = [0, 3, 1, 2]  # of an LSTM: torch has the order i f g o, ONNX i o f c
 

@@ -1,4 +1,5 @@
-"""Leaves of recursive networks: the word itself, or a projection of it."""
+"""What cells read of words: leaves of recursive networks, which are the word itself or a projection
+of it, and leading columns, for cells to which all of them would cost too much."""
 
 from typing import Literal
 
@@ -43,3 +44,15 @@ class WordLeaf(Cell):
         if w_x is None or b_x is None:
             return [inputs]
         return [torch.tanh(affine(b_x, inputs, w_x))]
+
+
+def first_columns(cell: str, input_size: int, columns: int | None) -> int:
+    """Return how many leading columns a cell of this name reads; None means all. Raises ConfigError
+    for more columns than words have."""
+    width = input_size if columns is None else columns
+    if width > input_size:
+        raise ConfigError(
+            f"{cell}: expected at most {input_size} columns, found {width}; omit columns to read "
+            "all of them"
+        )
+    return int(width)
