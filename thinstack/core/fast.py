@@ -153,7 +153,9 @@ def _padded(parts: Sequence[Tensor]) -> Tensor:
 def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
     """Return the sum (n, W) of `bias` (W,) and the product of `rows` (n, K) and `weight` (K, W)."""
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        if torch.is_grad_enabled() and is_eager():
+        if not torch.is_grad_enabled():
+            return product(rows, weight, bias)
+        if is_eager():
             dtype = computed_dtype(rows)
             use = shared(weight, dtype)
             if use is not None:
@@ -161,8 +163,6 @@ def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
                 summed: Tensor = _Affine.apply(*inputs, use.factors)  # type: ignore[no-untyped-call]
                 return summed
         if suits_onednn(rows, weight):
-            if not torch.is_grad_enabled():
-                return product(rows, weight, bias)
             result: Tensor = _Affine.apply(bias, rows, weight, None)  # type: ignore[no-untyped-call]
             return result
     return torch.addmm(bias, rows, weight)

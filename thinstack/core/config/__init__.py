@@ -235,12 +235,11 @@ class ModelConfig(Strict):
     def _trees_fit(self) -> Self:
         if self.parses and "tree_source" not in self.model_fields_set:
             object.__setattr__(self, "tree_source", "self")  # not frozen during construction
-        if self.encoder.tracker is not None and self.trees != "binary":
-            raise ValueError(f"a tracker needs trees = 'binary', found {self.trees!r}")
+        for name, part in (("tracker", self.encoder.tracker), ("parser", self.parser)):
+            if part is not None and self.trees != "binary":
+                raise ValueError(f"a {name} needs trees = 'binary', found {self.trees!r}")
         if self.tree_source == "self" and not self.parses:
             raise ValueError("tree_source = 'self' needs a parser")
-        if self.parser is not None and self.trees != "binary":
-            raise ValueError(f"a parser needs trees = 'binary', found {self.trees!r}")
         if self.parser is not None and self.encoder.tracker is not None:
             raise ValueError("a parser does not work with an encoder.tracker; drop either")
         if self.aggregation == "tree" and self.parser is None:
@@ -250,17 +249,12 @@ class ModelConfig(Strict):
         return self
 
     @model_validator(mode="after")
-    def _sets_fit(self) -> Self:
+    def _names_fit(self) -> Self:
         check_sets(self.labels, self.class_sets)
-        if self.class_weights and len(self.class_weights) != len(self.class_sets):
-            sets, weights = len(self.class_sets), len(self.class_weights)
-            raise ValueError(f"class_weights: expected {sets}, one per set, found {weights}")
-        return self
-
-    @model_validator(mode="after")
-    def _distinct_names(self) -> Self:
-        shown = tuple(self.class_sets)
-        named = (("labels", self.labels), ("relations", self.relations), ("class_sets", shown))
+        sets, weights = tuple(self.class_sets), len(self.class_weights)
+        if weights not in (0, len(sets)):
+            raise ValueError(f"class_weights: expected {len(sets)}, one per set, found {weights}")
+        named = (("labels", self.labels), ("relations", self.relations), ("class_sets", sets))
         for name, values in named:
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} must differ, found {list(values)}")

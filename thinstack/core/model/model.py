@@ -123,13 +123,11 @@ class Model(nn.Module):
 
     def encode(self, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode the forest. `track`: whether to return the scores of transitions."""
-        encoding: Encoding = self.encoder.encode(self.embed(inputs), inputs, track)
-        return encoding
+        return self.encoder.encode(self.embed(inputs), inputs, track)
 
     def choose_trees(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return `parse` (N,) of `forward`. Raises ValueError for inconsistent inputs."""
-        transitions: Tensor = self.encoder.choose_trees(self.embed(inputs), inputs)
-        return transitions
+        return self.encoder.choose_trees(self.embed(inputs), inputs)
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return the vectors (L, X) of the words. Raises ValueError for pieces that do not match
@@ -149,16 +147,11 @@ class Model(nn.Module):
                         f"number of words; found a sum of {int(lengths.sum())}"
                     )
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-            inputs = self._moved(inputs)
+            names = [] if self.embedding.plans else self.embedding.index_names
+            device = self.embedding.table.device
+            inputs = inputs | {name: inputs[name].to(device, non_blocking=True) for name in names}
         words: Tensor = self.embedding(inputs)
         return words
-
-    def _moved(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return the embedding's inputs, on the device of its table unless it plans on the host."""
-        if self.embedding.plans:
-            return inputs
-        device, names = self.embedding.table.device, self.embedding.index_names
-        return {name: inputs[name].to(device, non_blocking=True) for name in names}
 
     def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
         """Return the parts of the joint objective for input trees, with `choices` if `track`."""
@@ -176,8 +169,7 @@ class Model(nn.Module):
 
     def _sides(self, roots: Tensor) -> Tensor:
         """Return what a head of pairs reads of each tree: the output of its root, or its vector."""
-        sides: Tensor = roots if self.vectors is None else self.vectors.scores(roots)
-        return sides
+        return roots if self.vectors is None else self.vectors.scores(roots)
 
 
 def pair_rows(roots: Tensor) -> Tensor:

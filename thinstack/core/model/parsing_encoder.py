@@ -44,18 +44,7 @@ class ParsingEncoder(Encoder):
             if not has_trees:
                 transitions = self._trees(distances, lengths, inputs)
         encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
-        return Encoding(
-            stacked=encoding.stacked,
-            places=encoding.places,
-            roots=encoding.roots,
-            words=encoding.words,
-            inner=encoding.inner,
-            children=encoding.children,
-            root_nodes=encoding.root_nodes,
-            transitions=transitions.long(),
-            choices=choices,
-            free=encoding.free,
-        )
+        return Encoding(*encoding[:7], transitions.long(), choices, encoding.free)
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
         """Return the transitions (N,), as in every `Encoder`, without composing."""

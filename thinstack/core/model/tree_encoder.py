@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.depth_ordered import DepthOrdered, TopDown
-from thinstack.core.encoder import Encoder, Encoding, Structure
+from thinstack.core.encoder import Encoder, Encoding, Structure, plain_encoding
 from thinstack.core.schedule import (
     Schedule,
     check_transitions,
@@ -182,18 +182,9 @@ class TreeEncoder(Encoder):
                 parts["leaves"] = means
             stacked = torch.cat([parts[part] for part in self.readout], 1)
             roots = stacked.index_select(0, schedule.stacked.index_select(0, schedule.roots))
-        return Encoding(
-            stacked=stacked,
-            places=schedule.stacked,
-            roots=roots,
-            words=heads,
-            inner=schedule.inner,
-            children=schedule.child_nodes,
-            root_nodes=schedule.roots,
-            transitions=schedule.stacked[:0],
-            choices=words[:, :0],
-            free=schedule.stacked[:0],
-        )
+        plain = plain_encoding(stacked, schedule.stacked, roots)
+        nodes = schedule.inner, schedule.child_nodes, schedule.roots
+        return Encoding(*plain[:3], heads, *nodes, *plain[7:])
 
 
 def check_range(name: str, values: Tensor, least: int, greatest: int) -> None:
