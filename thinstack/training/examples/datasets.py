@@ -87,7 +87,7 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     reads, width = model.head.reads, model.embedding.table.shape[1]
     task.check_head(recipe, model.head)
     inputs, files = Inputs.of(data), recipe.data
-    folder, start = inputs.folder, inputs.start(recipe)
+    folder, start = inputs.folder, inputs.bundle(recipe.init.bundle) if recipe.init else None
     train, held, dev = read_items(recipe, inputs)
     taught = list[Taught]()
     if recipe.teacher is not None or recipe.lessons:

@@ -60,10 +60,6 @@ class Inputs:
         """Return the paths of the files with these names, and of the open bundles."""
         return [*map(self.folder.joinpath, names), *(one.path for one in self._bundles.values())]
 
-    def start(self, recipe: Recipe) -> Bundle | None:
-        """Return the bundle that training starts from, if any."""
-        return None if recipe.init is None else self.bundle(recipe.init.bundle)
-
 
 def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, str]:
     """Return {name: SHA-256} of all files that a recipe uses, and of the files `more`, in the

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -38,33 +38,27 @@ def set_aside_share(
     for group in _grouped(items, group_of):
         by_label[labels[group[0]]].append(group)
     left = Counter(labels)
-    missing = {label: max(round(share * n), min(1, n - 1)) for label, n in left.items()}
+    missing = Counter({label: max(round(share * n), min(1, n - 1)) for label, n in left.items()})
     draw, aside = np.random.default_rng(0), set[int]()
 
-    def take(group: list[int]) -> None:
+    def take(group: list[int], *, always: bool = False) -> None:
         counts = Counter(labels[place] for place in group)
-        if all(left[label] > count for label, count in counts.items()):
+        apart = sum(abs(missing[label] - count) for label, count in counts.items())
+        nearer = always or apart < sum(abs(missing[label]) for label in counts)
+        if nearer and all(left[label] > count for label, count in counts.items()):
             aside.update(group)
             left.subtract(counts)
-            for label, count in counts.items():
-                missing[label] -= count
+            missing.subtract(counts)
 
     for label in sorted(by_label):
         groups, before = by_label[label], missing[label]
         drawn = [groups[n] for n in draw.permutation(len(groups)).tolist()]
         for group in drawn:
-            if missing[label] > 0 and _brings_nearer(group, labels, missing):
+            if missing[label] > 0:
                 take(group)
         if 0 < missing[label] == before:
-            take(min(drawn, key=len))
+            take(min(drawn, key=len), always=True)
     return _parted(items, aside)
-
-
-def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping[str, int]) -> bool:
-    """Whether adding this group reduces the distance to the numbers that are `missing`."""
-    counts = Counter(labels[place] for place in group)
-    apart = sum(abs(missing[label] - count) for label, count in counts.items())
-    return apart < sum(abs(missing[label]) for label in counts)
 
 
 def _parted(

@@ -132,17 +132,18 @@ def _draw_epoch(
     the model's own trees are among the sources, parse the examples again."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
     examples = [one for one in datasets.train if epoch % one.every == one.turn]
-    count, kinds = len(examples), config.trees
-    dropout = int(draw.integers(2**31))
-    sources = [kinds[number] for number in draw.integers(len(kinds), size=count)]
+    kinds, dropout = config.trees, int(draw.integers(2**31))
+    sources = [kinds[number] for number in draw.integers(len(kinds), size=len(examples))]
     drawn = [*examples, *_drawn_examples(model, datasets, recipe, draw)]
-    sources += ["gold"] * (len(drawn) - count)
+    sources += ["gold"] * (len(drawn) - len(examples))
     order, lengths = together(draw.permutation(len(drawn)), drawn)
     batches = list(minibatch_places(order, lengths, config, draw))
     if "self" in config.sources:
-        places = sorted(place for batch in batches for place in batch if place < count)
-        first = epoch if recipe.task.brings_trees else None
-        take_own_trees(model, [examples[place] for place in places], first)
+        if epoch == 1 and recipe.task.brings_trees:  # scheduled sampling starts from these
+            for example in examples:
+                example.trees["self"] = example.gold
+        else:
+            take_own_trees(model, examples)
     torch.manual_seed(dropout)
     return [
         ([drawn[place] for place in batch], [sources[place] for place in batch])

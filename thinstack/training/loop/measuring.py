@@ -127,13 +127,8 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     return [parses[rank] for rank in np.argsort(order)]
 
 
-def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
-    """Set the trees of "self" of all examples to the model's parses, or in the first `epoch` of
-    training (1) to the trees of the data."""
-    if epoch == 1:
-        for example in examples:
-            example.trees["self"] = example.gold
-        return
+def take_own_trees(model: Model, examples: Sequence[Example]) -> None:
+    """Set the trees of "self" of all examples to the model's parses."""
     for example, steps in zip(examples, own_trees(model, examples), strict=True):
         example.trees["self"] = example.gold.over(steps)
 
@@ -147,13 +142,9 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
     choices. `transitions_right`: the transitions of its parses that equal those of the treebank in
     the same place, including forced ones, as in Bowman et al. (2016, Table 3).
     """
+    kinds = [[example.trees[source].forest for example in examples] for source in ("self", "gold")]
     parsed, gold = (
-        [
-            steps
-            for forest in (example.trees[source].forest for example in examples)
-            for steps in forest.by_tree(forest.transitions)
-        ]
-        for source in ("self", "gold")
+        [steps for one in forests for steps in one.by_tree(one.transitions)] for forests in kinds
     )
     model.eval()
     right, cases = 0.0, 0

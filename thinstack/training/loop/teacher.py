@@ -178,9 +178,11 @@ class Teacher:
         means = _split(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
-            soft = with_labels(_of_all_nodes(mean, one), one.labels, self._config.alpha)
+            lengths = np.array(one.sentences or [len(one.tree.words)])
+            above = joining_nodes(one.tree.spans, lengths)
+            rows = np.insert(mean, above - np.arange(len(above)), 0, axis=0)
+            soft = with_labels(rows, one.labels, self._config.alpha)
             if one.root_set:
-                lengths = np.array(one.sentences or [len(one.tree.words)])
                 roots = mean[np.cumsum(2 * lengths - 1) - 1]
                 (whole,) = mean_scores(roots, lengths, np.array([len(lengths)]))
                 soft[-1] = within_set(whole, one.root_set)
@@ -208,16 +210,6 @@ def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> N
     masses = probabilities[[*classes]].astype(np.float64)
     shares[[*classes]] = masses / masses.sum() if masses.sum() >= LEAST_MASS else 1 / len(classes)
     return shares
-
-
-def _of_all_nodes(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
-    """Insert rows of 0 for the nodes above the sentences of a text."""
-    if one.sentences is None:
-        return rows
-    above = joining_nodes(one.tree.spans, np.array(one.sentences))
-    all_rows = np.zeros((len(one.tree), rows.shape[1]), rows.dtype)
-    all_rows[np.delete(np.arange(len(one.tree)), above)] = rows
-    return all_rows
 
 
 def word_labels(trees: Sequence[LabelledTree], classes: int) -> dict[str, NDArray[np.float16]]:

@@ -98,9 +98,7 @@ def show_seeds(
     plus_minus = "+-" if console.options.ascii_only else "±"
     names = recipe.task.names(recipe.model.shown_labels)
     title = "on the development data, accuracies in percent"
-    table = Table(title=title, title_justify="left", collapse_padding=True)
-    table.add_column("trees")
-    table.add_column("seed")
+    table = Table("trees", "seed", title=title, title_justify="left", collapse_padding=True)
     for name in names.values():
         table.add_column(name, justify="right", min_width=max(map(len, name.split())))
     for source, spread in over_seeds.items():

@@ -68,7 +68,7 @@ class Treebank(Task):
     def examples(
         self, items: Sequence[Labelled], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
-        sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.measured_trees)))
+        sources = (*recipe.training.sources, *recipe.measured_trees)
         return examples_of(items, vocabulary, recipe.model, reads, sources)
 
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:

@@ -104,8 +104,7 @@ def show_texts(
     """Print the figures of a seed and of the baseline, and the confusion matrix of its answers."""
     labels = recipe.model.shown_labels
     names = figure_names(NAMES, labels)
-    table = Table(title=f"on {recipe.data.reported}, in percent", title_justify="left")
-    table.add_column("")
+    table = Table("", title=f"on {recipe.data.reported}, in percent", title_justify="left")
     for name in names.values():
         table.add_column(name, justify="right")
     for title, figures in (("this model", reached), rival):
