@@ -56,8 +56,6 @@ def test_a_text_is_its_sentences_with_the_terms_of_all_its_rows(tmp_path, name):
     assert [terms for terms, _ in found] == [[], [], ["film"], ["plot's ending", "plot"], ["plot"]]
     sentences = [each for _, each in found]
     assert [each.words[-1] for each in sentences] == [".", ".", ".", "!", "."]
-    first = 2 if name == "t.jsonl" else 3 - (name == "t.parquet")
-    assert [each.line - first for each in sentences] == [-1, -1, 0, 0, 1]
     assert sentences[3].terms == [(1, 4, "neutral"), (1, 2, "positive")]
     assert sentences[3].characters(1, 4) == (19, 32)
 

@@ -13,8 +13,7 @@ from thinstack.core.forest import WORD_FIELDS
 from thinstack.errors import PluginError
 
 if TYPE_CHECKING:
-    from thinstack.data.words.vocabulary import WordVocabulary
-    from thinstack.data.words.wordpiece import WordpieceVocabulary
+    from thinstack.data.words.vocabulary import Vocabulary
 
 
 Lookup = Literal["rows", "mean", "context", "none"]
@@ -35,7 +34,7 @@ Vectors = Callable[[int], tuple[tuple[str, ...], NDArray[np.float32]]]
 class Leaves(NamedTuple):
     """The vocabulary of a leaf embedding, and its pretrained weights."""
 
-    vocabulary: "WordVocabulary | WordpieceVocabulary"  # V words, or pieces
+    vocabulary: "Vocabulary"  # V words, or pieces
     table: NDArray[np.float32]  # (V, W) their vectors
     weights: Mapping[str, Tensor] = MappingProxyType({})  # others, by their names in a model
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.bundle import Bundle
-from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
-from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
@@ -60,7 +59,7 @@ class Datasets:
         notes: sentences about how the files were read.
     """
 
-    vocabulary: WordVocabulary | WordpieceVocabulary
+    vocabulary: Vocabulary
     table: NDArray[np.float32]
     train: list[Example]
     watched: list[Example]

@@ -16,7 +16,7 @@ from thinstack.bundle.writing import seal
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.model.model import Model
-from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import ExportError
 from thinstack.evaluate.figures import Figures
@@ -62,7 +62,7 @@ class BundleFiles(NamedTuple):
 def bundle_files(
     model: Model,
     config: ModelConfig,
-    vocabulary: WordVocabulary | WordpieceVocabulary,
+    vocabulary: Vocabulary,
     *,
     quantize: Quantize = "none",
     development: Sequence[Forest] = (),
@@ -112,12 +112,7 @@ def bundle_files(
 
 
 def gpu_file(
-    model: Model,
-    config: ModelConfig,
-    vocabulary: WordVocabulary | WordpieceVocabulary,
-    quantize: Quantize,
-    *,
-    beside: bytes,
+    model: Model, config: ModelConfig, vocabulary: Vocabulary, quantize: Quantize, *, beside: bytes
 ) -> bytes:
     """Return the file for GPUs, without the weights that the ONNX file `beside` it contains. Raises
     ExportError if it and the model give different scores."""

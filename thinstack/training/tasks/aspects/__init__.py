@@ -33,7 +33,6 @@ from thinstack.training.tasks.aspects.sentences import (
     judged_bundle,
     judged_examples,
     read_sentences,
-    read_texts,
 )
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
@@ -97,9 +96,10 @@ class Aspects(TextTask):
     # -- data
 
     def read(
-        self, path: FilePath, model: ModelConfig, skipped: list[DataError]
+        self, path: FilePath, model: ModelConfig, skipped: list[DataError], *, labelled: bool = True
     ) -> list[LabelledSentence]:
-        return read_sentences(path, self, model.labels[1:], skipped if self.skip_bad else None)
+        bad = skipped if self.skip_bad else None
+        return read_sentences(path, self, model.labels[1:], bad, labelled=labelled)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -112,11 +112,8 @@ class Aspects(TextTask):
     def read_more(
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
-        if {*ENDS} <= {*self.table(path).columns}:
-            items = self.read(path, model, skipped)
-        else:
-            items = read_texts(path, self, skipped if self.skip_bad else None)
-        share = self.held_out
+        labelled = {*ENDS} <= {*self.table(path).columns}
+        items, share = self.read(path, model, skipped, labelled=labelled), self.held_out
         return [item for item in items if share is None or not is_held_out(item.text, share)]
 
     def sentences(self, item: LabelledSentence) -> Iterable[Sequence[str]]:

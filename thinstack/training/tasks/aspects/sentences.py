@@ -42,7 +42,6 @@ class LabelledSentence(NamedTuple):
         words: its L words.
         offsets: (L, 2) the characters [start, end) of each word in the text.
         terms: the words [start, end) of each term, and its label.
-        line: the line of the first row of the text in the table, from 1.
         labelled: whether its terms are known.
     """
 
@@ -50,7 +49,6 @@ class LabelledSentence(NamedTuple):
     words: list[str]
     offsets: NDArray[np.int64]
     terms: list[tuple[int, int, str]]
-    line: int
     labelled: bool = True
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
@@ -64,9 +62,15 @@ class LabelledSentence(NamedTuple):
 
 
 def read_sentences(
-    path: FilePath, task: "Aspects", labels: Sequence[str], skipped: list[DataError] | None
+    path: FilePath,
+    task: "Aspects",
+    labels: Sequence[str],
+    skipped: list[DataError] | None,
+    *,
+    labelled: bool = True,
 ) -> list[LabelledSentence]:
-    """Return the sentences of the texts of a table, with the terms of all rows of each text.
+    """Return the sentences of the texts of a table, with the terms of all rows of each text, unless
+    the table is not `labelled`.
 
     A row is also bad if its label is not one of `labels`, if its term is not whole words of one
     sentence, or if its term crosses another or has another label in another row. Repeated rows are
@@ -74,37 +78,25 @@ def read_sentences(
     the missing term would be treated as no term.
     """
     texts: dict[str, list[TableRow]] = {}
-    for row in task.rows(path, skipped, labels):
+    if labelled:
+        table = task.rows(path, skipped, labels)
+    else:
+        table = task.table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
+    for row in table:
         texts.setdefault(row.values[task.text_column], []).append(row)
     sentences: list[LabelledSentence] = []
     for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
-        parts = [_sentence(text, part, rows[0].line) for part in cut]
+        parts = [
+            LabelledSentence(text, part.words, part.offsets + part.start, [], labelled)
+            for part in cut
+        ]
         bad = len(skipped or ())
-        for row in rows:
+        for row in rows if labelled else ():
             with located(path, row, skipped):
                 _add(row, cut, parts, task, labels)
         if len(skipped or ()) == bad:
             sentences.extend(parts)
     return sentences
-
-
-def read_texts(
-    path: FilePath, task: "Aspects", skipped: list[DataError] | None
-) -> list[LabelledSentence]:
-    """Return the sentences of a table of texts whose terms are not labeled."""
-    rows = task.table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
-    lines = {row.values[task.text_column]: row.line for row in rows}
-    cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
-    return [
-        _sentence(text, sentence, line)._replace(labelled=False)
-        for (text, line), sentences in cut
-        for sentence in sentences
-    ]
-
-
-def _sentence(text: str, sentence: Sentence, line: int) -> LabelledSentence:
-    offsets = sentence.offsets + sentence.start
-    return LabelledSentence(text, sentence.words, offsets, [], line)
 
 
 def _add(

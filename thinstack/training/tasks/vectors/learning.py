@@ -15,8 +15,7 @@ from thinstack.core.fast import one_weight_gradient
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.transitions import SHIFT, over, spans_of
-from thinstack.data.words.vocabulary import WordVocabulary
-from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 from thinstack.runtime.predictor import Predictor
@@ -29,8 +28,6 @@ from thinstack.training.tasks.vectors.encoder import TeacherTable, main_directio
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.vectors import VectorsOfPhrases
-
-AnyVocabulary = WordVocabulary | WordpieceVocabulary
 
 MEAN_BESIDE: Final = "mean_beside.v1"
 
@@ -103,7 +100,7 @@ def draw_nodes(
 
 
 def start_of(
-    recipe: Recipe, vocabulary: AnyVocabulary, words: Iterable[str], teacher: TeacherTable
+    recipe: Recipe, vocabulary: Vocabulary, words: Iterable[str], teacher: TeacherTable
 ) -> Leaves:
     """Return the initial leaves: the main directions of the teacher's vectors of pieces, where rare
     pieces have more weight. The head maps the mean of words back to the teacher's columns.
