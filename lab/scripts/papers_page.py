@@ -19,9 +19,8 @@ Item = Mapping[str, Any]
 INTRO = """\
 # The papers, table by table
 
-Every table and figure of the four papers, with ours. Ours are means over the seeds on development
-data; the papers' figures, in brackets, are on test data. [What the tables show](results/README.md)
-lists what is reproduced and what is not.
+Ours are means over the seeds on development data; the papers' figures, in brackets, are on test
+data. [What the tables show](results/README.md) lists what is reproduced and what is not.
 
 A name in the last column is a table, whose page or JSON has the standard deviations. To reproduce
 it, run `python -m reproduce table lab/recipes/tables/NAME.toml --data DATA`.
