@@ -22,8 +22,7 @@ No model was trained on these texts. thinstack and MiniLM were trained on the tr
 rows of every set.
 """
 MINILM: Final = """
-MiniLM is all-MiniLM-L6-v2, fine-tuned on SST without a tree
-([sentiment-rivals.md](sentiment-rivals.md)).
+MiniLM is all-MiniLM-L6-v2 ([training](sentiment-rivals.md)).
 """
 FIXED: Final = """
 - **sign**: accuracy if numbers above 0 are positive and numbers below 0 negative. 0 is wrong.

@@ -25,8 +25,7 @@ ABOUT: Final = """
 Accuracy in percent on SST's development sentences as raw text (detokenized), with five classes and
 with two (summed probabilities, without neutral sentences), and on the reported half of the suite
 [`polarity`](../../docs/suite.md) and two of its kinds. Bundles make their own trees; each sentence
-of SST is one text. Rivals were trained with {seeds}. No rival was chosen by these figures;
-[suite.md](../../docs/suite.md#the-two-halves) says what we knew of ours.
+of SST is one text. Rivals were trained with {seeds}, and not chosen by these figures.
 """
 TRAINING: Final = """
 Every tenth training sentence decides when `textcat` stops (spaCy's defaults, at most {epochs}

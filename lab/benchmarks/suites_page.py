@@ -12,10 +12,10 @@ FEWEST: Final = 28
 """Texts or terms of the kinds that have a row; the JSON has all kinds."""
 
 ABOUT: Final = """
-Sentiment models on the reported halves of the [suites](../../docs/suite.md), from raw text. For
-VADER and TextBlob, `compound` and `polarity` serve as both the margin and the polarity, and their
-own rules decide what is neutral ([beside.md](beside.md)). MiniLM was fine-tuned on SST without a
-tree ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these figures;
+Sentiment models on the reported halves of the [suites](../../docs/suite.md), from raw text. VADER's
+`compound` and TextBlob's `polarity` serve as both the margin and the polarity, and their own rules
+decide what is neutral ([beside.md](beside.md)). [sentiment-rivals.md](sentiment-rivals.md) has
+MiniLM's training. No rival was chosen by these figures;
 [suite.md](../../docs/suite.md#the-two-halves) says what we knew of ours.
 
 Percentage of correct sentences or terms, and of sets whose texts all get the same polarity
