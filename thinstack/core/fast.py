@@ -22,7 +22,6 @@ from torch.nn import functional
 
 
 def _is_amd() -> bool:
-    """Return whether Linux reports an AMD processor."""
     with suppress(OSError):
         return b"AuthenticAMD" in Path("/proc/cpuinfo").read_bytes()
     return False

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from torch import Tensor
 
 from thinstack._version import __version__
-from thinstack.export.onnx.value import Operand, Value
+from thinstack.export.onnx.value import Operand, Value, vector_of
 
 OPSET = 18
 IR_VERSION = 8
@@ -90,13 +90,12 @@ class Graph:
         zero = numpy_helper.from_array(np.zeros(1, array.dtype))
         return self.op("ConstantOfShape", list(array.shape), value=zero)
 
-    def zeros(self, *sizes: Operand) -> Value:
+    def zeros(self, *sizes: Value | int) -> Value:
         """Return float32 zeros of these sizes, each an integer or a vector of one."""
         numbers = [size for size in sizes if isinstance(size, int)]
         if len(numbers) == len(sizes):
             return self.constant(np.zeros(numbers, np.float32))
-        parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
-        shape = self.op("Concat", *parts, axis=0)
+        shape = vector_of(self, sizes)
         if self.root.device == "cpu" or 0 in sizes:
             return self.op("ConstantOfShape", shape)
         return self.op("Expand", np.zeros(1, np.float32), shape)  # not computed on the host

@@ -97,7 +97,6 @@ class _Rewriter:
         return weight.T if _options(node).get("transB", 0) else weight
 
     def _fits(self, node: onnx.NodeProto) -> bool:
-        """Return whether a product can be computed in 8 bits."""
         options, matrix = _options(node), self._matrix(node)
         plain = all(options.get(name, value) == value for name, value in PLAIN.items())
         bounded = self._bound(node) not in (0, inf)
@@ -115,7 +114,6 @@ class _Rewriter:
         return self._sources.get(name := str(node.input[1]), name)
 
     def _integer_product(self, node: onnx.NodeProto, weight: Array) -> list[onnx.NodeProto]:
-        """Return nodes that compute the output of a product with a weight."""
         nodes: list[onnx.NodeProto] = []
         source, unit = self._source(node), np.float32(self._bound(node) / ACTIVATION_LEVELS)
         smooth = smoothing(self._factors[source]) if self._factors else np.ones(1, np.float32)
@@ -230,7 +228,6 @@ class Bounds:
         self._take(node.output, carried)
 
     def _take(self, names: Iterable[str], others: Iterable[str]) -> None:
-        """Copy the bounds of other values."""
         self._bounds |= {name: self[other] for name, other in zip(names, others, strict=False)}
 
 

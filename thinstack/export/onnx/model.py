@@ -138,7 +138,6 @@ def _bounds(stored: Model, words: Words) -> dict[str, float]:
 
 
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
-    """Declare the model's inputs."""
     words, steps = "L" if model.encoder.words_at_leaves else "N", "given" if model.parses else "N"
     axis = {"token_ids": words, "pieces_per_word": words, "piece_ids": "P", "transitions": steps}
     axis |= {"lengths": "S", "breaks": "S"} if "breaks" in model.input_names else {"lengths": "B"}
@@ -148,7 +147,6 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
 def _score(
     g: Graph, model: Model, words: Words, inputs: dict[str, Value], dtype: int, outputs: Outputs
 ) -> None:
-    """Encode, and declare the outputs."""
     head, encoder = model.head, model.encoder
     if model.vectors is not None and head.reads != "pairs":
         head = SideBySide(head, model.vectors)

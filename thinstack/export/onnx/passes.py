@@ -44,10 +44,6 @@ class Steps(NamedTuple):
     down: bool = False  # whether the first step reads the last rows, and collects the last values
     states: bool = False  # whether to return the last states instead of the collected values
 
-    def wanted(self) -> list[int]:
-        """Return the widths of the results."""
-        return self.widths if self.states else self.collected
-
     def joined(self, graph: Graph, collected: Sequence[list[Value]]) -> list[Value]:
         """Concatenate the collected values of the steps."""
         ordered = collected[::-1] if self.down else collected
@@ -67,7 +63,6 @@ def take_steps(g: Graph, steps: Steps, start: list[Value], collected: list[Value
 def _looped(
     g: Graph, steps: Steps, first: int, start: list[Value], collected: list[Value]
 ) -> list[Value]:
-    """Write the steps from `first` on as a loop."""
     body = g.body(steps.name)
     previous = [
         body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width])
@@ -165,7 +160,8 @@ def _cut(g: Graph, array: Value, counts: Value, done: int, *, down: bool) -> lis
 
 
 def _give(g: Graph, steps: Steps, values: list[Value]) -> None:
-    for k, (value, width) in enumerate(zip(values, steps.wanted(), strict=True)):
+    widths = steps.widths if steps.states else steps.collected
+    for k, (value, width) in enumerate(zip(values, widths, strict=True)):
         g.output(value, f"given_{k}", FLOAT, [f"rows_{k}", width])
 
 

@@ -62,8 +62,6 @@ def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
 
 
 class _Placement:
-    """The placement of a model's nodes."""
-
     def __init__(self, model: onnx.ModelProto):
         self.places = Places(model)
         self.host: list[str] = []
@@ -225,7 +223,6 @@ class _Placement:
 
 
 def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """Iterate over a graph and its subgraphs."""
     yield graph
     for node in graph.node:
         for inner in subgraphs(node):

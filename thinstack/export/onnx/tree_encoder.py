@@ -74,7 +74,6 @@ def in_one_pass(
 
 
 def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
-    """Return the schedule of the forest in the inputs."""
     leaves = words.size(0) if encoder.words_at_leaves else None
     if "depths" in inputs:  # of a parser
         transitions, depths, last = (inputs[name] for name in BinaryTrees._fields)

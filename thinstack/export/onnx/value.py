@@ -1,6 +1,7 @@
 """Values of an ONNX graph with the methods of tensors, so that one function serves both."""
 
 from collections.abc import Callable, Sequence
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -85,6 +86,7 @@ class Value:
     long, float = _node("Cast", to=TensorProto.INT64), _node("Cast", to=TensorProto.FLOAT)
     sum = _node("ReduceSum", keepdims=0)
     take = _node("Gather", axis=0)  # of a vector
+    put = _node("ScatterND")  # at indices (n, 1), these rows
 
     def within(self, graph: "Graph") -> "Value":
         """Return this value of an outer graph as one of `graph`, which gets the nodes over it."""
@@ -129,10 +131,6 @@ class Value:
     def sums_before(self) -> "Value":
         return self.op("CumSum", 0, exclusive=1)
 
-    def put(self, index: "Value", rows: "Value") -> "Value":
-        """Replace the rows with indices (n, 1)."""
-        return self.op("ScatterND", index, rows)
-
     def clamp(self, min: Operand, max: Operand | None = None) -> "Value":
         return self.op("Clip", min, *([] if max is None else [max]))
 
@@ -162,7 +160,7 @@ class Value:
 
     def view(self, *sizes: Any) -> "Value":
         shape: Sizes = sizes[0] if isinstance(sizes[0], list) else sizes
-        return self.op("Reshape", _vector(self, shape), allowzero=int(-1 not in shape))
+        return self.op("Reshape", vector_of(self, shape), allowzero=int(-1 not in shape))
 
     def flatten(self) -> "Value":
         return self.op("Reshape", [-1])
@@ -178,7 +176,7 @@ class Value:
         return self.op("Transpose", perm=[other, one])
 
     def new_zeros(self, sizes: Sizes) -> "Value":
-        zeros = _vector(self, sizes).op("ConstantOfShape", value=_whole(0))
+        zeros = vector_of(self, sizes).op("ConstantOfShape", value=_whole(0))
         alone = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], Value) else None
         return zeros.as_vector(alone) if alone else zeros
 
@@ -186,11 +184,7 @@ class Value:
         shape = self.size(0) if self.like.is_vector else self.like.op("Shape")
         return shape.op("ConstantOfShape", value=_whole(value)).shaped_as(self)
 
-    def zeros_like(self) -> "Value":
-        return self.full_like(0)
-
-    def ones_like(self) -> "Value":
-        return self.full_like(1)
+    zeros_like, ones_like = partialmethod(full_like, 0), partialmethod(full_like, 1)
 
     def masked_fill(self, mask: "Value", value: int) -> "Value":
         return mask.op("Where", value, self).shaped_as(self)
@@ -221,9 +215,10 @@ def innermost(*operands: Operand) -> "Graph":
     return max(graphs, key=lambda graph: graph.depth)
 
 
-def _vector(like: Value, sizes: Sizes) -> Value:
-    """Return sizes as one vector, in the innermost graph of these and of `like`."""
-    graph, numbers = innermost(like, *sizes), [size for size in sizes if isinstance(size, int)]
+def vector_of(like: "Value | Graph", sizes: Sizes) -> Value:
+    """Return sizes as one vector, in this graph, or in the innermost of these and of a value."""
+    graph = innermost(like, *sizes) if isinstance(like, Value) else like
+    numbers = [size for size in sizes if isinstance(size, int)]
     if len(numbers) == len(sizes):
         return graph.constant(np.array(numbers, np.int64))
     parts = [size if isinstance(size, Value) else graph.constant([size]) for size in sizes]

@@ -53,7 +53,6 @@ def words(
 
 
 def _exported(encoder: Transformer, width: int) -> onnx.GraphProto:
-    """Export `Transformer.forward`."""
     tokens, batch, time = 7, 2, 5
     examples = [
         torch.rand(tokens, width),

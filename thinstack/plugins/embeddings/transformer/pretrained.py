@@ -127,7 +127,6 @@ def _static(
 
 
 def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
-    """Return transformers' configuration, tokenizer and model."""
     there = folder.is_dir()
     source, near = str(folder) if there else name, there or not hub_answers()
     config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)

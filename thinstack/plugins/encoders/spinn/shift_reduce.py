@@ -28,23 +28,6 @@ def token_of(store: Tensor) -> Tensor:
     return store.new_zeros([]).expand(store.shape)
 
 
-def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-    """Write rows (n, W) into unwritten rows of `store`, from `first` on; return the next token."""
-    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
-        written: Tensor = _Write.apply(token, rows, store, first)  # type: ignore[no-untyped-call]
-        return written
-    store[first : first + rows.shape[0]] = rows
-    return token
-
-
-def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    """Return written rows (n, W) of `store` by their indices (n,), and the next token."""
-    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
-        rows, following = _Read.apply(token, store, index)  # type: ignore[no-untyped-call]
-        return rows, following
-    return store.index_select(0, index), token
-
-
 class _Write(torch.autograd.Function):
     """S' = S with rows R. Backward, with the gradient G of S': dR = those rows of G, and dS = G,
     since rows R are never read through S."""
@@ -227,13 +210,26 @@ class ShiftReduce(nn.Module):
 
 def _push(stack: _Stack, state: list[Tensor], reads: Tensor, first: int) -> None:
     for k, part in enumerate(state):
-        stack.tokens[k] = write(stack.tables[k], stack.tokens[k], first, part)
-    gates = reads.shape[1] // 2
-    stack.tokens[-1] = write(stack.tables[-1], stack.tokens[-1], 2 * first, reads.view(-1, gates))
+        _write(stack, k, part, first)
+    _write(stack, len(state), reads.view(-1, reads.shape[1] // 2), 2 * first)
+
+
+def _write(stack: _Stack, k: int, rows: Tensor, first: int) -> None:
+    """Write rows (n, W) into unwritten rows of the table `k`, from `first` on."""
+    token, table = stack.tokens[k], stack.tables[k]
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        stack.tokens[k] = _Write.apply(token, rows, table, first)  # type: ignore[no-untyped-call]
+    else:
+        table[first : first + rows.shape[0]] = rows
 
 
 def _read(stack: _Stack, k: int, index: Tensor) -> Tensor:
-    rows, stack.tokens[k] = read(stack.tables[k], stack.tokens[k], index)
+    """Return written rows (n, W) of the table `k` by their indices (n,)."""
+    token, rows = stack.tokens[k], stack.tables[k]
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        rows, stack.tokens[k] = _Read.apply(token, rows, index)  # type: ignore[no-untyped-call]
+    else:
+        rows = rows.index_select(0, index)
     return rows
 
 
