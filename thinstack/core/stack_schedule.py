@@ -137,7 +137,10 @@ def check_sentences(
         raise ValueError(
             f"expected {int(lengths.sum())} words, the sum of the lengths, found {words.shape[0]}"
         )
-    trees = text_lengths(lengths, breaks_behind(lengths, inputs)) if joins else lengths.long()
+    trees = lengths.long()
+    if joins:  # of texts
+        ends = torch.cumsum(trees, 0).masked_select(breaks_behind(lengths, inputs) == 0)
+        trees = ends - torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])
     if has_trees and not torch.equal(sentence_lengths(transitions), trees):
         raise ValueError(
             "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions, as "
@@ -170,9 +173,3 @@ def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
             f"the last break must be 0 because no sentence follows, found {int(breaks[-1])}"
         )
     return breaks
-
-
-def text_lengths(lengths: Tensor, breaks: Tensor) -> Tensor:
-    """Return the words (T,) of each text, from sentence lengths (S,) and the breaks after them."""
-    ends = torch.cumsum(lengths.long(), 0).masked_select(breaks == 0)
-    return ends - torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])

@@ -150,9 +150,8 @@ class Tree:
     @cached_property
     def arities(self) -> IntArray:
         """Number of children of each node, (N,)."""
-        return _frozen(
-            np.bincount(self.parents[self.parents >= 0], minlength=len(self)).astype(np.int64)
-        )
+        counts = np.bincount(self.parents + 1, minlength=len(self) + 1)
+        return _frozen(counts[1:].astype(np.int64))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

@@ -124,12 +124,8 @@ class EncoderConfig(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        changed = [
-            name
-            for name, field in type(self).model_fields.items()
-            if getattr(self, name) != field.get_default(call_default_factory=True)
-        ]
-        if self.name is not None and (more := set(changed) - {"name", "options"}):
+        changed = self.model_dump(exclude_defaults=True)
+        if self.name is not None and (more := {*changed} - {"name", "options"}):
             raise ValueError(f"{sorted(more)} do not apply to a registered encoder; use options")
         if self.name == TRACKING:
             raise ValueError(f"set {TRACKING} with the tracker table, not with name")

@@ -26,25 +26,20 @@ OWN: Final = "embedding.encoder."
 class Naming(NamedTuple):
     """The names of the weights of one kind of encoder in transformers."""
 
-    products: Mapping[str, str]  # a layer's matrices, mapped to our names
-    norms: Mapping[str, str]  # a layer's norms, mapped to our names
+    attention: tuple[str, ...]  # a layer's first four `PRODUCTS`
+    norm: str  # of attention
     assumed: Mapping[str, Any]  # by `config.json`; other values would silently yield other vectors
     first_position: int = 0  # the row of the first position of a sentence
     first_type: str | None = None  # vectors of token types; positions include the first
     relative: str | None = None  # biases by distance
 
 
-_FEED_FORWARD: Final = {"intermediate.dense": "wider", "output.dense": "narrower"}
+PRODUCTS: Final = ("query", "key", "value", "mix", "wider", "narrower")
+"""The matrices of a layer of ours."""
 NAMINGS: Final[Mapping[ModelType, Naming]] = {
     "bert": Naming(
-        products={
-            "attention.self.query": "query",
-            "attention.self.key": "key",
-            "attention.self.value": "value",
-            "attention.output.dense": "mix",
-            **_FEED_FORWARD,
-        },
-        norms={"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"},
+        attention=("self.query", "self.key", "self.value", "output.dense"),
+        norm="output.LayerNorm",
         assumed={
             "position_embedding_type": "absolute",
             "layer_norm_eps": ARCHITECTURES["bert"].epsilon,
@@ -52,14 +47,8 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
         first_type="embeddings.token_type_embeddings.weight",
     ),
     "mpnet": Naming(
-        products={
-            "attention.attn.q": "query",
-            "attention.attn.k": "key",
-            "attention.attn.v": "value",
-            "attention.attn.o": "mix",
-            **_FEED_FORWARD,
-        },
-        norms={"attention.LayerNorm": "attended", "output.LayerNorm": "transformed"},
+        attention=("attn.q", "attn.k", "attn.v", "attn.o"),
+        norm="LayerNorm",
         assumed={
             "relative_attention_num_buckets": BUCKETS,
             "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
@@ -221,17 +210,20 @@ def encoder_weights(
     weights = {f"{OWN}position": position}
     if naming.relative is not None:
         weights[f"{OWN}relative.weight"] = state[naming.relative]
-    for part in ("weight", "bias"):
-        weights[f"{OWN}norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
+    names = [f"attention.{name}" for name in naming.attention]
+    names += ["intermediate.dense", "output.dense"]
+    norms = {f"{OWN}norm": "embeddings.LayerNorm"}
     for number in range(layers):
         theirs, ours = f"encoder.layer.{number}.", f"{OWN}layers.{number}."
-        for name, product in naming.products.items():
+        for name, product in zip(names, PRODUCTS, strict=True):
             weights[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
             weights[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
         _narrow(weights, ours, feed_forward)
-        for name, norm in naming.norms.items():
-            for part in ("weight", "bias"):
-                weights[f"{ours}{norm}.{part}"] = state[f"{theirs}{name}.{part}"]
+        norms[f"{ours}attended"] = f"{theirs}attention.{naming.norm}"
+        norms[f"{ours}transformed"] = f"{theirs}output.LayerNorm"
+    for norm, name in norms.items():
+        for part in ("weight", "bias"):
+            weights[f"{norm}.{part}"] = state[f"{name}.{part}"]
     return {name: value.contiguous().clone() for name, value in weights.items()}
 
 
