@@ -110,9 +110,8 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
         "constituents": generator.integers(0, model.head.classes, nodes),
     }
     size = words if model.encoder.structure == "lengths" else nodes
-    return Forest(sizes=np.array([size]), lengths=np.array([words]))._replace(
-        **{name: fields[name] for name in model.input_names if name in fields}
-    )
+    read = {name: fields[name] for name in model.input_names if name in fields}
+    return Forest(sizes=np.array([size]), lengths=np.array([words]), **read)
 
 
 def _parents(
@@ -122,13 +121,10 @@ def _parents(
     arity = model.encoder.arity
     if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
-        chosen = np.sort(
-            generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2],
-            axis=1,
-        )
-        return _with_single_children(
-            parents, np.where(parents < 0, 0, chosen[parents, slots]), max(arity, 1), generator
-        )
+        every = np.tile(np.arange(max(arity, 2)), (len(steps), 1))
+        chosen = np.sort(generator.permuted(every, axis=1)[:, :2], axis=1)
+        slots = np.where(parents < 0, 0, chosen[parents, slots])
+        return _with_single_children(parents, slots, max(arity, 1), generator)
     words = int((steps == shapes.SHIFT).sum())
     order = generator.permutation(words)
     parents, slots = np.full(words, -1), np.zeros(words, np.int64)
@@ -146,10 +142,7 @@ def _with_single_children(
     """Insert a node with a single child above some nodes."""
     below = np.flatnonzero(generator.random(len(parents)) < 0.2)
     above = len(parents) + np.arange(len(below))
-    parents, slots = (
-        np.concatenate([parents, parents[below]]),
-        np.concatenate([slots, slots[below]]),
-    )
+    parents, slots = (np.concatenate([one, one[below]]) for one in (parents, slots))
     parents[below], slots[below] = above, generator.integers(0, arity, len(below))
     return parents, slots
 

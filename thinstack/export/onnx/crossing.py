@@ -24,7 +24,7 @@ class Places:
         self.constants: dict[str, NDArray[Any]] = {}
         self.on_gpu: set[str] = set()  # regardless of their type, like those `on_host`
         self.on_host: set[str] = set()
-        self._made = 0
+        self._added = 0
         self._learn(onnx.shape_inference.infer_shapes(model).graph)
 
     def _learn(self, graph: onnx.GraphProto) -> None:
@@ -42,68 +42,60 @@ class Places:
                 if attribute.HasField("g"):
                     self._learn(attribute.g)
 
-    def node(
-        self, kind: str, *inputs: str, dtype: int = INT64, **attributes: Any
-    ) -> onnx.NodeProto:
-        """Return a new node with one output, of this type."""
-        self._made += 1
-        name = f"placed_{kind}_{self._made}"
-        self.types[name] = attributes.get("to", dtype)
-        return helper.make_node(kind, [*inputs], [name], name=name, **attributes)
+    def add(
+        self, nodes: list[onnx.NodeProto], kind: str, *inputs: str, dtype: int = INT64, **more: Any
+    ) -> str:
+        """Append a new node with these attributes and one output of this type. Returns its name."""
+        self._added += 1
+        name = f"placed_{kind}_{self._added}"
+        self.types[name] = more.get("to", dtype)
+        nodes.append(helper.make_node(kind, [*inputs], [name], name=name, **more))
+        return name
 
-    def constant(self, value: NDArray[Any]) -> onnx.NodeProto:
-        """Return a new constant."""
-        node = self.node("Constant", value=numpy_helper.from_array(value))
-        self.constants[node.name] = value
-        return node
+    def add_constant(self, nodes: list[onnx.NodeProto], value: NDArray[Any]) -> str:
+        """Append a new constant."""
+        name = self.add(nodes, "Constant", value=numpy_helper.from_array(value))
+        self.constants[name] = value
+        return name
 
 
 def cross(places: Places, values: Sequence[str]) -> tuple[list[onnx.NodeProto], dict[str, str]]:
     """Return nodes that transfer values to the GPU as one vector, and the names of the copies."""
-    minus_one = places.constant(np.array([-1]))
-    nodes, parts = [minus_one], list[str]()
+    nodes, parts, names = list[onnx.NodeProto](), list[str](), dict[str, str]()
+    minus_one = places.add_constant(nodes, np.array([-1]))
     for value in values:
-        small = places.node("Cast", value, to=INT32)
-        flat = places.node("Reshape", small.name, minus_one.name, dtype=INT32)
-        nodes, parts = [*nodes, small, flat], [*parts, flat.name]
-    names = {}
+        small = places.add(nodes, "Cast", value, to=INT32)
+        parts.append(places.add(nodes, "Reshape", small, minus_one, dtype=INT32))
     for value, part in zip(values, _there(places, parts, nodes), strict=True):
         if places.ranks.get(value) != 1:
-            shape = places.node("Shape", value)
-            reshaped = places.node("Reshape", part, shape.name, dtype=INT32, allowzero=1)
-            nodes += [shape, reshaped]
-            part = nodes[-1].name
-            places.on_gpu.add(part)
+            shape = places.add(nodes, "Shape", value)
+            part = places.add(nodes, "Reshape", part, shape, dtype=INT32, allowzero=1)
         if places.types[value] == BOOL:
-            nodes.append(places.node("Cast", part, to=BOOL))
-            part = nodes[-1].name
             places.on_gpu.add(part)
+            part = places.add(nodes, "Cast", part, to=BOOL)
+        places.on_gpu.add(part)
         names[value] = part
     return nodes, names
 
 
 def _there(places: Places, parts: list[str], nodes: list[onnx.NodeProto]) -> list[str]:
     """Return the parts on the GPU, where the last part of a Split may be split again."""
-    if len(parts) == 1:
-        places.on_gpu.add(parts[0])
-        return parts
     groups = [parts[k : k + MOST_PARTS - 1] for k in range(0, len(parts), MOST_PARTS - 1)]
     whole = ""
     for group in reversed(groups):
         group += [whole] if whole else []
         whole = group[0]
         if len(group) > 1:
-            nodes.append(places.node("Concat", *group, axis=0, dtype=INT32))
-            whole = nodes[-1].name
+            whole = places.add(nodes, "Concat", *group, axis=0, dtype=INT32)
     there: list[str] = []
     for group in groups:
         if len(group) == 1:
+            places.on_gpu.add(whole)
             return [*there, whole]
-        lengths = [places.node("Shape", part) for part in group]
-        sizes = places.node("Concat", *(part.name for part in lengths), axis=0)
-        cuts = [f"{sizes.name}_{k}" for k in range(len(group))]
-        split = helper.make_node("Split", [whole, sizes.name], cuts, f"{sizes.name}_cut", axis=0)
-        nodes += [*lengths, sizes, split]
+        lengths = [places.add(nodes, "Shape", part) for part in group]
+        sizes = places.add(nodes, "Concat", *lengths, axis=0)
+        cuts = [f"{sizes}_{k}" for k in range(len(group))]
+        nodes.append(helper.make_node("Split", [whole, sizes], cuts, f"{sizes}_cut", axis=0))
         places.on_gpu |= {*cuts}
         there, whole = [*there, *cuts], cuts[-1]
         if group is not groups[-1]:

@@ -105,9 +105,8 @@ class _Placement:
                 place = ONLY_INT64.get(node.op_type, -1)
                 reads = place >= 0 and self.is_hosts(node.input[place])
                 if reads and not self.runs_on_host(node):
-                    nodes.append(self.places.node("Cast", node.input[place], to=INT64))
-                    node.input[place] = nodes[-1].name
-                    self.places.on_gpu.add(nodes[-1].name)
+                    node.input[place] = self.places.add(nodes, "Cast", node.input[place], to=INT64)
+                    self.places.on_gpu.add(node.input[place])
                 nodes.append(node)
             set_nodes(graph, nodes)
 
@@ -169,7 +168,7 @@ class _Placement:
 
     def _on_gpu(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         """Return nodes that compute the same on the GPU, with int32 instead of int64."""
-        places, nodes = self.places, [node]
+        places, before = self.places, list[onnx.NodeProto]()
         places.on_gpu |= {*node.output}
         for name in node.output:
             places.types[name] = INT32 if places.types[name] == INT64 else BOOL
@@ -178,15 +177,14 @@ class _Placement:
             if place in left:
                 continue
             if name in places.constants and places.constants[name].dtype == np.int64:
-                nodes.insert(0, places.constant(places.constants[name].astype(np.int32)))
-                node.input[place] = nodes[0].name
+                value = places.constants[name].astype(np.int32)
+                node.input[place] = places.add_constant(before, value)
             elif node.op_type == "Range":
-                nodes.insert(0, places.node("Cast", name, to=INT32))
-                node.input[place] = nodes[0].name
+                node.input[place] = places.add(before, "Cast", name, to=INT32)
         for attribute in node.attribute:
             if node.op_type == "Cast" and attribute.name == "to" and attribute.i == INT64:
                 attribute.i = INT32
-        return nodes
+        return [*before[::-1], node]
 
     def order(self, graph: onnx.GraphProto) -> None:
         """Order the nodes of a graph and its subgraphs, and insert transfers."""
