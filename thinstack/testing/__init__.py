@@ -18,7 +18,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.errors import BundleError, ExportError, ThinstackError
-from thinstack.testing import export_checks, plugin_checks, tree_checks
+from thinstack.testing import export_checks, forests, plugin_checks
 from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject
 
 __all__ = ["CELL_CHECKS", "HEAD_CHECKS", "PARSER_CHECKS", "CellCheck", "HeadCheck", "ParserCheck"]
@@ -122,11 +122,11 @@ CELL_CHECKS: dict[str, CellCheck] = _checks(
     CellSubject,
     *OF_ANY_PLUGIN,
     plugin_checks.rows_are_independent,
-    tree_checks.inputs_are_read,
-    tree_checks.bfloat16,
-    tree_checks.mixed_forests,
-    tree_checks.neighbours,
-    tree_checks.top_down,
+    forests.inputs_are_read,
+    forests.bfloat16,
+    forests.mixed_forests,
+    forests.neighbours,
+    forests.top_down,
     export_checks.torchscript_of_cell,
     export_checks.onnx_of_cell,
 )

@@ -141,10 +141,8 @@ class CellSubject(Subject[Cell]):
                 torch.where(kind > 0, part.reshape(*kind.shape[:-1], part.shape[1]), 0)
                 for part in plugin.leaf(draw(kind.numel(), plugin.input_size))
             ]
-        words, inputs = (
-            {"inputs": draw(n, plugin.input_size)},
-            {"inputs": draw(n, plugin.inner_size)},
-        )
+        words = {"inputs": draw(n, plugin.input_size)}
+        inputs = {"inputs": draw(n, plugin.inner_size)}
         below = {f"children {k}": part for k, part in enumerate(children)}
         parts = {f"state {k}": part for k, part in enumerate(state)}
         methods = (
