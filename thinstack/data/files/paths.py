@@ -1,6 +1,5 @@
 """Paths as users and tables write them, and the content of a file that is read once."""
 
-import hashlib
 import os
 import re
 import stat
@@ -110,10 +109,6 @@ class FileContent(os.PathLike[str]):
     def named(self, path: FilePath) -> "FileContent":
         """Return the same bytes with another name for messages."""
         return FileContent(path, self.content)
-
-    def sha256(self) -> str:
-        """Return the SHA-256 digest of the bytes."""
-        return hashlib.sha256(self.content()).hexdigest()
 
     def __fspath__(self) -> str:
         return str(self.path)

@@ -5,7 +5,7 @@ module."""
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Annotated, Final, NamedTuple
@@ -123,13 +123,6 @@ class Dialect(NamedTuple):
         cells = _cell(self.separator, self.spaced).findall(bare(line) + self.separator)
         texts = [plain or quoted.replace('""', '"') for quoted, plain in cells]
         return texts, any(plain[:1] == '"' for _, plain in cells)
-
-    def quoted_rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Iterate over the rows of lines quoted as in RFC 4180. Raises csv.Error at the first other
-        quotation mark."""
-        return csv.reader(
-            lines, delimiter=self.separator, strict=True, skipinitialspace=self.spaced
-        )
 
     def header_names(self, cells: Sequence[str], sample: Sequence[str]) -> list[str]:
         """Return the column names. `cells`: the header. `sample`: the first lines of the table.

@@ -5,6 +5,7 @@ import csv
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -136,10 +137,11 @@ class _Rows:
                 size += len(line)
                 yield line
 
-        try:
-            return next(self._dialect.quoted_rows(lines())), taken
-        except csv.Error:
-            return None, taken
+        separator, spaced, _ = self._dialect
+        with suppress(csv.Error):  # at a quotation mark that does not conform to RFC 4180
+            rows = csv.reader(lines(), delimiter=separator, strict=True, skipinitialspace=spaced)
+            return next(rows), taken
+        return None, taken
 
     def _are_rows(self, lines: Sequence[str]) -> bool:
         """Return whether the lines of a quoted row are rows themselves, between two stray marks:

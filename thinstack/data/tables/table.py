@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from io import BytesIO
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any, Unpack
 
 from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
@@ -106,27 +106,24 @@ def read_mappings(
     `rows`: mappings of columns to cells, numbered from 1. The columns of the table are the keys of
     the first row. `source` begins every message. Raises the errors of `checked_rows`.
     """
-
-    def record(line: int, row: object) -> Record:
-        if isinstance(row, Mapping):
-            return Record(line, row)
-        expected = "expected a mapping of columns (for pandas, df.to_dict('records'))"
-        return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
-
-    records = starmap(record, enumerate(rows, start=1))
+    expected = "a mapping of columns (for pandas, df.to_dict('records'))"
+    records = (_record(source, line, row, expected) for line, row in enumerate(rows, start=1))
     return checked_rows(source, with_columns(records, columns), columns, **checks)
+
+
+def _record(
+    source: FilePath, line: int, row: object, expected: str, problem: str | None = None
+) -> Record:
+    if isinstance(row, Mapping):
+        return Record(line, row)
+    problem = problem or f", found {shown(row, 60)}"
+    return Record(line, {}, DataError(f"{source}:{line}: expected {expected}{problem}"))
 
 
 def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
     """Iterate over the rows of a JSON file, whatever its name: one object per line, or one array of
     objects, which is held in memory. The line of a row is then its index in the array, from 1."""
-
-    def row(line: int, value: object, what: str) -> Record:
-        if isinstance(value, dict):
-            return Record(line, value)
-        expected = "expected a JSON object (one per line, or all in an array)"
-        return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))
-
+    expected = "a JSON object (one per line, or all in an array)"
     with opened_text(path, encoding) as stream:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
         first, line = next(lines, (0, ""))
@@ -139,13 +136,14 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{path}: expected one JSON array of objects: {error}") from None
             for place, value in enumerate(values, start=1):
-                yield row(place, value, f", found {shown(value, 60)}")
+                yield _record(path, place, value, expected)
             return
         for number, text in chain([(first, line)] if line else [], lines):
             try:
-                record = row(number, json.loads(text), f", found {text.strip():.60}")
+                value, what = json.loads(text), f", found {text.strip():.60}"
             except (ValueError, RecursionError) as error:
-                record = row(number, None, f": {error}")
+                value, what = None, f": {error}"
+            record = _record(path, number, value, expected, what)
             problem = undecoded(path, number, text, encoding)
             yield record._replace(problem=problem) if problem else record
 

@@ -98,7 +98,7 @@ def _digest(source: Path | FileContent) -> str:
     path = Path(os.path.abspath(source))
     try:
         if isinstance(source, FileContent):
-            return source.sha256()
+            return hashlib.sha256(source.content()).hexdigest()
         if not path.is_dir():
             with file_path(path).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
