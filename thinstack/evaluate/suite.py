@@ -123,17 +123,7 @@ def read_suite(name_or_path: str | Path) -> list[Case] | list[AspectCase]:
             AspectCase(**values | {"terms": terms_of(values["terms"], values["text"], place)})
             for place, values in _rows(table, AspectCase._fields)
         ]
-    return _cases(table)
-
-
-def halves(cases: Sequence[AnyCase], half: Half) -> list[AnyCase]:
-    """Return the cases of one half, or of both ("all")."""
-    return [case for case in cases if half in ("all", case.half)]
-
-
-def _cases(table: "Table") -> list[Case]:
-    places: dict[str, str] = {}
-    cases: dict[str, Case] = {}
+    places, cases = dict[str, str](), dict[str, Case]()
     for place, values in _rows(table, Case._fields):
         case = Case(**values)
         moves = ("up", "down") if case.test == "DIR" else ("-",)
@@ -142,6 +132,11 @@ def _cases(table: "Table") -> list[Case]:
     for case in cases.values():
         _check_pair(case, cases, places[case.id])
     return list(cases.values())
+
+
+def halves(cases: Sequence[AnyCase], half: Half) -> list[AnyCase]:
+    """Return the cases of one half, or of both ("all")."""
+    return [case for case in cases if half in ("all", case.half)]
 
 
 def _rows(table: "Table", columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

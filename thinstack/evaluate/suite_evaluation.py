@@ -19,7 +19,6 @@ from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.result import Result
 
 NEUTRAL_MARGIN: Final = 0.2
 """A text whose positive and negative mass differ by at most this much counts as neutral."""
@@ -194,7 +193,23 @@ def judged_cases(
         return None
     side_of = dict(zip(predictor.labels, sides, strict=True)) | {None: 0}
     results = predictor.stream((case.text for case in cases), source=source)
-    return [_judged(case, result, side_of) for case, result in zip(cases, results, strict=True)]
+    judged = list[Judged]()
+    for case, result in zip(cases, results, strict=True):
+        finds = result.view.no_term is not None
+        phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
+        read = list[int]()
+        for term in case.terms:  # neutral if the model reads none of its words
+            before = [sentence for sentence in result.sentences if sentence.start <= term.start]
+            aspect = about_place(before[-1], term.start, term.end) if before else None
+            read.append(0 if aspect is None else side_of[aspect.label])
+        one = Judged(
+            [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
+            read,
+            [(term.start, term.end) in phrases for term in case.terms],
+            [(at.start, at.end, side_of[at.label]) for at in result.aspects] if finds else None,
+        )
+        judged.append(one)
+    return judged
 
 
 def aspect_suite_figures(
@@ -232,23 +247,6 @@ def aspect_suite_figures(
     figures["no_terms"] = counts(not one.predicted for one in without)
     figures["aspects"] = dict.fromkeys(ASPECT_NAMES) if judged is None else aspect_figures(judged)
     return SuiteFigures(figures | apart, wrong)
-
-
-def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int]) -> Judged:
-    finds = result.view.no_term is not None
-    phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
-    aspects = result.aspects if finds else ()
-    sides = list[int]()
-    for term in case.terms:  # neutral if the model reads none of its words
-        before = [sentence for sentence in result.sentences if sentence.start <= term.start]
-        aspect = about_place(before[-1], term.start, term.end) if before else None
-        sides.append(0 if aspect is None else side_of[aspect.label])
-    return Judged(
-        [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
-        sides,
-        [(term.start, term.end) in phrases for term in case.terms],
-        [(one.start, one.end, side_of[one.label]) for one in aspects] if finds else None,
-    )
 
 
 class SuiteRow(NamedTuple):

@@ -41,9 +41,19 @@ def onnx_of_cell(subject: CellSubject) -> None:
     """A model over the cell gives the same scores in onnxruntime, for no tree, one word, and many
     trees. The exporter follows tensors only: use no Python branch or loop over values or rows, and
     the operators of thinstack's own cells."""
+    with needs_extra("testing"):
+        from thinstack.export.onnx.model import export_onnx
     cell = subject.random(torch.float32)
     model, generator = _model(cell, subject), np.random.default_rng(0)
-    file = _exported(model, subject)
+    config = {
+        "labels": LABELS,
+        "embedding": {"kind": "words", "size": subject.sizes["input_size"]},
+        "cell": {"name": subject.spec.name, "hidden_size": subject.sizes["hidden_size"]},
+        "head": {"name": HEAD},
+        "trees": "constituency" if model.encoder.words_at_leaves else "dependency",
+    }
+    parsed = ModelConfig.parse(config, source=subject.spec.name)
+    file = export_onnx(model, parsed, index_type="int64", vocabulary_digest="none")
     check_onnx(file, source="the exported file")
     run = in_onnxruntime(file)
     for sizes in FORESTS:
@@ -56,20 +66,6 @@ def onnx_of_cell(subject: CellSubject) -> None:
         expected = [scores[name] for name in model.output_names]
         what = f"scores of {len(sizes)} trees of {sizes[:5]} nodes in onnxruntime and torch"
         require_alike(run(inputs), expected, what, 1e-5)
-
-
-def _exported(model: Model, subject: CellSubject) -> bytes:
-    with needs_extra("testing"):
-        from thinstack.export.onnx.model import export_onnx
-    config = {
-        "labels": LABELS,
-        "embedding": {"kind": "words", "size": subject.sizes["input_size"]},
-        "cell": {"name": subject.spec.name, "hidden_size": subject.sizes["hidden_size"]},
-        "head": {"name": HEAD},
-        "trees": "constituency" if model.encoder.words_at_leaves else "dependency",
-    }
-    parsed = ModelConfig.parse(config, source=subject.spec.name)
-    return export_onnx(model, parsed, index_type="int64", vocabulary_digest="none")
 
 
 def _model(cell: Cell, subject: CellSubject) -> Model:

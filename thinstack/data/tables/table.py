@@ -175,21 +175,20 @@ def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Reco
     number of its first row. Needs pyarrow."""
     import pyarrow as pa
 
-    columns = [_column_values(pa, batch.column(name)) for name in wanted]
+    columns = []
+    for name in wanted:
+        column = batch.column(name)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if pa.types.is_float32(kind):  # use the shortest digits: 2.3, not 2.299999952316284
+            column = column.cast(pa.string()).cast(pa.float64())
+        elif pa.types.is_binary(kind):
+            column = column.cast(pa.string(), safe=False)
+        try:
+            columns.append(column.to_pylist())
+        except (ValueError, OverflowError, pa.ArrowException):  # as a date beyond Python's range
+            columns.append(map(_cell_value, column))
     for number, cells in enumerate(zip(*columns, strict=True), line):
         yield Record(number, dict(zip(wanted, cells, strict=True)))
-
-
-def _column_values(pa: Any, column: Any) -> list[Any]:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_float32(kind):  # use the shortest digits: 2.3, not 2.299999952316284
-        column = column.cast(pa.string()).cast(pa.float64())
-    elif pa.types.is_binary(kind):
-        column = column.cast(pa.string(), safe=False)
-    try:
-        return list(column.to_pylist())
-    except (ValueError, OverflowError, pa.ArrowException):  # such as a date beyond Python's range
-        return list(map(_cell_value, column))
 
 
 def _cell_value(cell: Any) -> Any:

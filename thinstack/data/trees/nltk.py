@@ -19,8 +19,9 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     without children, and for labels or words that are not strings. Raises MissingExtraError without
     nltk.
     """
-    kind = _tree_type()
-    if not isinstance(tree, kind):
+    with needs_extra("trees", "nltk"):
+        from nltk import Tree as NltkTree
+    if not isinstance(tree, NltkTree):
         other = f"{type(tree).__name__} {tree!r:.200}"
         raise TreeError(f"expected an nltk Tree, found {other}; nltk.Tree.fromstring reads text")
     parents: list[int] = []
@@ -29,10 +30,17 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     todo: list[tuple[Any, int]] = [(tree, -1)]
     while todo:
         part, parent = todo.pop()
-        label, word, children = _read(part, kind)
+        label, word, children = None, part, list[Any]()  # of a string with siblings
+        if isinstance(part, NltkTree):
+            label, children = _string(part.label(), "labels") or None, list(part)
+            if not children:
+                problem = "has no children; expected a word or children"
+                raise TreeError(f"the node labeled {label!r} {problem}")
+            if len(children) == 1 and not isinstance(children[0], NltkTree):
+                word, children = children[0], []
         todo.extend((child, len(parents)) for child in reversed(children))
         parents.append(parent)
-        words.append(word)
+        words.append(None if children else _string(word, "words"))
         labels.append(label)
     return Tree.from_parents(parents, words, labels)
 
@@ -44,7 +52,8 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     and the string. Raises TreeError for a word at an inner node or a label "". Raises
     MissingExtraError without nltk.
     """
-    kind = _tree_type()
+    with needs_extra("trees", "nltk"):
+        from nltk import Tree as NltkTree
     check_constituency(tree)
     arities = tree.arities.tolist()
     below: list[list[Any]] = [[] for _ in arities]
@@ -56,22 +65,10 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
                 f"node {node} has the label '', which in nltk means no label; make it None"
             )
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
-        built = word if bare else kind(label or "", below[node] or [word])
+        built = word if bare else NltkTree(label or "", below[node] or [word])
         if parent >= 0:
             below[parent].append(built)
     return built
-
-
-def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
-    """Return the label, word and children of a tree, or of a string with siblings."""
-    if not isinstance(part, kind):
-        return None, _string(part, "words"), []
-    label = _string(part.label(), "labels") or None
-    if not part:
-        raise TreeError(f"the node labeled {label!r} has no children; expected a word or children")
-    if len(part) == 1 and not isinstance(part[0], kind):
-        return label, _string(part[0], "words"), []
-    return label, None, list(part)
 
 
 def _string(value: object, what: str) -> str:
@@ -79,9 +76,3 @@ def _string(value: object, what: str) -> str:
         other = f"{type(value).__name__} {value!r}"
         raise TreeError(f"expected {what} that are strings, found {other}; convert the tree first")
     return value
-
-
-def _tree_type() -> Any:
-    with needs_extra("trees", "nltk"):
-        from nltk import Tree as NltkTree
-    return NltkTree

@@ -88,9 +88,7 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
     # RuntimeError: an encrypted zip, or an unknown compression.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
-    table = _distinct(table, path)
-    _check(table, path)
-    return table
+    return _checked(table, path)
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
@@ -135,23 +133,19 @@ def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVecto
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
 
 
-def _distinct(table: WordVectors, path: Path) -> WordVectors:
-    """Keep the first vector of each word, and warn about repeated words."""
+def _checked(table: WordVectors, path: Path) -> WordVectors:
+    """Keep the first vector of each word, and warn about repeated words. Raises DataError for
+    vectors that are not finite, and for a column of equal values."""
     places: dict[str, int] = {}
     for place, word in enumerate(table.words):
         places.setdefault(word, place)
-    repeated = len(table.words) - len(places)
-    if not repeated:
-        return table
-    again = next(word for place, word in enumerate(table.words) if places[word] != place)
-    many = f"{repeated:,} of {len(table.words):,} vectors repeat an earlier word"
-    rule = "the first vector of each word is kept"
-    warnings.warn(f"{path}: {many}, such as {shown(again)}; {rule}", stacklevel=3)
-    return WordVectors(tuple(places), table.vectors[list(places.values())])
-
-
-def _check(table: WordVectors, path: Path) -> None:
-    words, vectors = table.words, table.vectors
+    if repeated := len(table.words) - len(places):
+        again = next(word for place, word in enumerate(table.words) if places[word] != place)
+        many = f"{repeated:,} of {len(table.words):,} vectors repeat an earlier word"
+        rule = "the first vector of each word is kept"
+        warnings.warn(f"{path}: {many}, such as {shown(again)}; {rule}", stacklevel=3)
+        table = WordVectors(tuple(places), table.vectors[list(places.values())])
+    words, vectors = table
     if not vectors.size:
         raise DataError(f"{path}: expected at least one word with its vector, found none")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -160,8 +154,9 @@ def _check(table: WordVectors, path: Path) -> None:
         raise DataError(f"{path}: {problem}; fix it, or remove the word")
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
-        place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
-        raise DataError(f"{path}: {place} is the same for all words; remove it")
+        column = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
+        raise DataError(f"{path}: {column} is the same for all words; remove it")
+    return table
 
 
 def _read_text(path: Path) -> WordVectors:
@@ -174,7 +169,8 @@ def _read_text(path: Path) -> WordVectors:
     head = list(islice(lines, _SAMPLE))
     header = _HEADER.fullmatch(head[0][1]) if head else None
     head = head[bool(header) :]
-    counts = Counter(_numbers_at_end(line) for _, line in head)
+    ends = (reversed(_BETWEEN.split(line)[1:]) for _, line in head)  # without the first fields
+    counts = Counter(len(list(takewhile(_NUMBER.fullmatch, fields))) for fields in ends)
     size = int(header[2]) if header else max(counts, key=counts.__getitem__, default=0)
     if head and size < (1 if header else 2):
         number, line = head[0]
@@ -207,12 +203,6 @@ def _parts(line: str, size: int) -> tuple[str, list[float]] | None:
         return None
     odd = (part for part in word.split(" ")[1:] if _NUMBER.fullmatch(part) and not part.isdigit())
     return None if len(numbers) != size or any(odd) else (word, numbers)
-
-
-def _numbers_at_end(line: str) -> int:
-    """Count the numbers among the last fields, excluding the first field."""
-    fields = _BETWEEN.split(line)[1:]
-    return len(list(takewhile(_NUMBER.fullmatch, reversed(fields))))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
