@@ -22,8 +22,7 @@ INTRO = """\
 Ours are means over the seeds on development data; the papers' figures, in brackets, are on test
 data. [What the tables show](results/README.md) lists what is reproduced and what is not.
 
-A name in the last column is a table, whose page or JSON has the standard deviations. To reproduce
-it, run `python -m reproduce table lab/recipes/tables/NAME.toml --data DATA`.
+A name in the last column is a [table](tables.md), whose page or JSON has the standard deviations.
 
 <!-- Written by `python lab/scripts/papers_page.py lab/papers.md` from `lab/results/` and the
 list in `lab/scripts/papers.toml`. -->
