@@ -14,7 +14,7 @@ from thinstack.cli.options import argument, option, print_json, print_table
 from thinstack.cli.print_results import rounded
 from thinstack.core.config import EvaluationSource, TreeSource
 from thinstack.data.files.outputs import Output, check_output
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import csv_line
 from thinstack.data.tables.dialects import holds_table, is_table
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names

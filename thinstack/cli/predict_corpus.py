@@ -25,7 +25,7 @@ from thinstack.cli.table_query import print_note, standard_input, watched
 from thinstack.data.files.outputs import Used, check_output
 from thinstack.data.files.paths import FileContent
 from thinstack.data.files.writing import replacing
-from thinstack.data.tables.csv_rows import check_classes, csv_line
+from thinstack.data.tables.cell_text import check_classes, csv_line
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, escaped
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", k
 
 def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") -> None:
     """Print rows of CSV in UTF-8, with one column per class."""
-    from thinstack.data.tables.csv_rows import check_classes, csv_line
+    from thinstack.data.tables.cell_text import check_classes, csv_line
 
     view.need_labels("--csv")
     check_classes("--csv", view.labels, answers.columns, "choose --jsonl")

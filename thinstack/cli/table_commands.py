@@ -12,7 +12,7 @@ from thinstack.cli import options
 from thinstack.cli.options import argument, option
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.table_query import TableQuery, print_note, print_unread
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import csv_line
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:

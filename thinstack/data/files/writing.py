@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -119,14 +119,12 @@ def _lock(path: Path) -> int | None:
         raise OSError(errno.ENOSYS, "Windows locks no folder, and replaces no open file")
     # Open files for writing, because locks on network file systems require it.
     handle = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
-    try:
-        if take(handle):
-            return handle
-    except OSError:
-        os.close(handle)
-        raise
-    os.close(handle)
-    return None
+    with ExitStack() as stack:
+        stack.callback(os.close, handle)
+        if not take(handle):
+            return None
+        stack.pop_all()
+    return handle
 
 
 def _remove(path: Path) -> None:

@@ -1,14 +1,16 @@
-"""The text of a table cell, and the marks for missing values."""
+"""The text of a table cell, the marks for missing values, and the text of a CSV row."""
 
+import csv
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from io import StringIO
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from thinstack.errors import DataError, shown
+from thinstack.errors import DataError, InputError, shown
 
 _PANDAS = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None"
 _PANDAS += "|n/a|nan|null"
@@ -114,3 +116,24 @@ def _number(value: float | Decimal) -> str:
     if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
         return str(int(value))
     return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """Format one row as pandas does, with quotes around cells that need them, for a stream that
+    does not translate line feeds (`newline=""`). None and "" are empty cells. Text is unchanged,
+    even if it begins with "=" like a formula."""
+    # Before Python 3.13, `csv` quotes only cells that contain a character of the line terminator,
+    # but a carriage return needs quotes too.
+    row = StringIO(newline="")
+    csv.writer(row, lineterminator="\r\n").writerow(cells)
+    return row.getvalue().removesuffix("\r\n") + "\n"
+
+
+def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], instead: str) -> None:
+    """Raise InputError for a class with the name of another of the `columns`, because each class
+    gets a column of its name. `option` requests CSV; `instead` says what to do."""
+    if twice := [label for label in labels if label in columns]:
+        raise InputError(
+            f"{option} adds a column per class, but the name {twice[0]!r} is already "
+            f"taken: {instead}"
+        )

@@ -40,7 +40,11 @@ def separated_records(
         if not names:
             return
         yield names
-        rows.set_width(len(names))
+        rows.width = len(
+            names
+        )
+        if rows.width == 1:  # no separator
+            rows.dialect, rows.stray_is_text = dialect._replace(separator=ONE_COLUMN), True
         while row := rows.next():
             line, cells, problem = row
             yield Record(line, dict(zip(names, cells, strict=True)) if cells else {}, problem)
@@ -51,26 +55,18 @@ _Row: TypeAlias = tuple[int, Sequence[str], DataError | None]
 
 
 class _Rows:
-    """The rows of a table in one dialect."""
+    """The rows of a table in one dialect, with any number of cells until `width` is set."""
 
     def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: Iterator[str]):
-        self._path, self._encoding, self._dialect = path, encoding, dialect
+        self._path, self._encoding, self.dialect = path, encoding, dialect
         self._lines, self._put_back = lines, deque[str]()
         self._line = 0  # number of the last line read
-        self._width: int | None = None
-        self._stray_is_text = self._tabs = dialect.separator == "\t"
+        self.width: int | None = None
+        self.stray_is_text = self._tabs = dialect.separator == "\t"
         self._unclosed_before = 0  # a quote that opens before this line is known to be unclosed
         self._warned = False
         for _ in range(dialect.first):
             self._take()
-
-    def set_width(self, width: int) -> None:
-        """Set the required number of cells per row; the header may have any number. A one-column
-        table has no separator."""
-        self._width = width
-        if width == 1:
-            self._dialect = self._dialect._replace(separator=ONE_COLUMN)
-            self._stray_is_text = True
 
     def next(self) -> _Row | None:
         """Return the next row, with the required number of cells or an error; None at the end."""
@@ -80,12 +76,12 @@ class _Rows:
             return None
         start = self._line
         if '"' not in line:
-            return self._checked(start, self._dialect.split(line))
-        cells, stray = self._dialect.split_quoted(line)
+            return self._checked(start, self.dialect.split(line))
+        cells, stray = self.dialect.split_quoted(line)
         if stray:
             return self._over_lines(start, line, cells)
-        if self._stray_is_text and not self._fits(cells):
-            plain = self._dialect.split(line)
+        if self.stray_is_text and not self._fits(cells):
+            plain = self.dialect.split(line)
             cells = self._with_marks(start, plain) if self._fits(plain) else cells
         return self._checked(start, cells)
 
@@ -105,20 +101,22 @@ class _Rows:
         if joined and self._fits(joined) and not self._are_rows(taken):
             return self._checked(start, joined)
         self._unclosed_before = max(last, self._unclosed_before)
-        if self._stray_is_text or self._hold_rows(taken):
+        # A last line with paired marks does not close the quote, and may be a row.
+        even = taken[-1].count('"') % 2 == 0
+        if self.stray_is_text or any(map(self._is_row, taken if even else taken[:-1])):
             self._put_back.extendleft(reversed(taken[1:]))
             self._line = start
-            if self._stray_is_text:
+            if self.stray_is_text:
                 return self._checked(start, self._with_marks(start, cells))
         elif joined:
             return self._checked(start, joined)
         where = f"lines {start} to {last}: " if last > start else ""
-        return self._bad(
-            start,
+        problem = (
             f"{where}a cell starts with a quotation mark that is not closed at its end. Put "
             'the cell in quotation marks and double those inside ("a ""good"" film"), or '
-            "remove the mark",
+            "remove the mark"
         )
+        return start, (), DataError(f"{self._path}:{start}: {problem}")
 
     def _joined(self, first: str) -> tuple[list[str] | None, list[str]]:
         """Return the cells of a row quoted as in RFC 4180, or None; and its lines.
@@ -137,7 +135,7 @@ class _Rows:
                 size += len(line)
                 yield line
 
-        separator, spaced, _ = self._dialect
+        separator, spaced, _ = self.dialect
         with suppress(csv.Error):  # at a quotation mark that does not conform to RFC 4180
             rows = csv.reader(lines(), delimiter=separator, strict=True, skipinitialspace=spaced)
             return next(rows), taken
@@ -147,26 +145,20 @@ class _Rows:
         """Return whether the lines of a quoted row are rows themselves, between two stray marks:
         two of them if tab-separated, as texts rarely contain tabs, else most of them. In one
         column, any line could be one; with tabs, where few writers quote, it counts as one."""
-        if self._width is None or len(lines) == 1:
+        if self.width is None or len(lines) == 1:
             return False
-        if self._width == 1:
+        if self.width == 1:
             return self._tabs
         return sum(map(self._is_row, lines)) > (1 if self._tabs else len(lines) / 2)
-
-    def _hold_rows(self, lines: Sequence[str]) -> bool:
-        """Return whether any line of a broken row is a row itself. The last line counts only if it
-        has paired marks and thus does not close the quote."""
-        even = lines[-1].count('"') % 2 == 0
-        return any(map(self._is_row, lines if even else lines[:-1]))
 
     def _is_row(self, line: str) -> bool:
         """Return whether a line alone has the right number of cells. A comma before a space or at
         the end of a line is part of prose."""
-        cells, _ = self._dialect.split_quoted(line)
+        cells, _ = self.dialect.split_quoted(line)
         if not self._fits(cells) or self._tabs:
             return self._fits(cells)
         spaced = any(cell[:1] == " " for cell in cells[1:])
-        return not (spaced or bare(line).endswith(self._dialect.separator))
+        return not (spaced or bare(line).endswith(self.dialect.separator))
 
     def _with_marks(self, line: int, cells: list[str]) -> list[str]:
         """Return cells with quotation marks as text, and warn about the first of a table."""
@@ -180,20 +172,15 @@ class _Rows:
         return cells
 
     def _fits(self, cells: Sequence[str]) -> bool:
-        return self._width in (None, len(cells))
+        return self.width in (None, len(cells))
 
     def _checked(self, start: int, cells: list[str]) -> _Row:
-        fits, separator = self._fits(cells), self._dialect.separator
+        fits, separator = self._fits(cells), self.dialect.separator
         text = separator.join(cells)
         if problem := undecoded(self._path, start, text, self._encoding):
             return start, cells if fits else (), problem
         if fits:
             return start, cells, None
-        return self._bad(
-            start,
-            f"expected {self._width} cells, as in other rows, found {len(cells)}; double-quote "
-            f"cells that contain {separator!r} or line ends",
-        )
-
-    def _bad(self, line: int, problem: str) -> _Row:
-        return line, (), DataError(f"{self._path}:{line}: {problem}")
+        expected = f"expected {self.width} cells, as in other rows, found {len(cells)}"
+        mend = f"double-quote cells that contain {separator!r} or line ends"
+        return start, (), DataError(f"{self._path}:{start}: {expected}; {mend}")

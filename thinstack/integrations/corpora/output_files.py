@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from thinstack.data.files.outputs import Used, check_output
 from thinstack.data.files.writing import LOCK, replacing, write_atomically
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet

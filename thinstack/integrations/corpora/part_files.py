@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import csv_line
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, Rows

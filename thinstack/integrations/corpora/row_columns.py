@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.tables.csv_rows import check_classes
+from thinstack.data.tables.cell_text import check_classes
 from thinstack.integrations.corpora.inputs import Row
 
 IntArray = NDArray[np.int64]

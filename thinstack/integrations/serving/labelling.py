@@ -10,8 +10,7 @@ import numpy as np
 
 from thinstack.core.scale import ordered
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.cell_text import Classes
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import Classes, csv_line
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, check_columns
 from thinstack.errors import DataError, InputError, shown

@@ -17,8 +17,7 @@ from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.alike import likeness, unknown_label
-from thinstack.data.tables.cell_text import Classes
-from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.cell_text import Classes, csv_line
 from thinstack.data.tables.dialects import Separator
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, RowChecks, TableRow
