@@ -166,7 +166,6 @@ class Collector:
     def _count_term(
         self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Figures]
     ) -> None:
-        """Count a text that mentions a term, and its opinions about the term."""
         total = sum(mention.quote.side for mention in mentions)
         polarity = sum(mention.polarity for mention in mentions) / len(mentions)
         for figures in parts:

@@ -211,7 +211,15 @@ class Calendar(NamedTuple):
             gaps = (after - day for day, after in pairwise(others))
             reach = max([timedelta(days=366), *gaps])
             order = [day for day in order if others[0] - reach <= day <= others[-1] + reach]
-        near = _near(order, days)
+        # The days around the median text, up to the first wide gap on either side.
+        ordinals = np.array([day.toordinal() for day in order])
+        texts = np.cumsum([days[day] for day in order])
+        skipped = max(int(_AT_ENDS * texts[-1]), 1) if texts[-1] >= _FEWEST else 0
+        low = np.searchsorted(texts, skipped, side="right")
+        high = np.searchsorted(texts, texts[-1] - skipped)
+        wide = np.flatnonzero(np.diff(ordinals) > max(ordinals[high] - ordinals[low], 31))
+        first, last = wide[wide < low][-1:] + 1, wide[wide >= high][:1] + 1
+        near = order[sum(first) : sum(last) or None]
         units: list[Unit] = ["day", "week", "month", "year"]
         if len(near) > 1 and all(day.day == 1 for day in near):
             units = ["year"] if all(day.month == 1 for day in near) else ["month", "year"]
@@ -227,15 +235,3 @@ class Calendar(NamedTuple):
         """List the first days of all periods, in order."""
         days = range((self.last - self.first).days + 1)
         return sorted({period_of(self.first + timedelta(days=n), self.unit) for n in days})
-
-
-def _near(order: list[date], days: Mapping[date, int]) -> list[date]:
-    """Return the days around the median text, up to the first wide gap on either side."""
-    ordinals = np.array([day.toordinal() for day in order])
-    texts = np.cumsum([days[day] for day in order])
-    skipped = max(int(_AT_ENDS * texts[-1]), 1) if texts[-1] >= _FEWEST else 0
-    low = np.searchsorted(texts, skipped, side="right")
-    high = np.searchsorted(texts, texts[-1] - skipped)
-    wide = np.flatnonzero(np.diff(ordinals) > max(ordinals[high] - ordinals[low], 31))
-    first, last = wide[wide < low][-1:] + 1, wide[wide >= high][:1] + 1
-    return order[sum(first) : sum(last) or None]

@@ -53,7 +53,6 @@ def _file(name: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    """Create the Jinja environment: the templates and the functions they may call."""
     templates = Environment(
         autoescape=True,
         finalize=_shown,

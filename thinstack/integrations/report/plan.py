@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -128,7 +129,6 @@ def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Itera
 
 
 def _absent(options: ReportOptions, option: str, faults: list[Fault]) -> InputError:
-    """Create the error for the column of an option in which no cell can be read."""
     usual = "such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
     dates = f"dates {f'in the format {options.dates!r}' if options.dates else usual}"
     expected = {"by": "groups", "over": dates, "stars": "numbers from 1 to 5"}[option]
@@ -163,9 +163,8 @@ def frame_source(frame: Any, options: ReportOptions) -> Source:
     InputError for a cell that is not text."""
     if isinstance(frame, list | tuple):
         return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
-    eager = opened_frame(frame)
-    _check_columns("the frame", eager.columns, options)
-    names = options.columns
+    eager, names = opened_frame(frame), options.columns
+    _checked("the frame", options, eager.columns)
 
     def rows() -> Iterator[TextRow]:
         cells = enumerate(frame_cells(eager, names))
@@ -185,14 +184,15 @@ def _listed(texts: Sequence[Any], column: Any) -> Iterator[Found]:
         yield Record(row, {column: cell})
 
 
-def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
-    """Raise DataError for a missing column, and InputError for a table of scored rows, whose texts
-    may be terms or phrases."""
-    if _SCORED.issubset(columns):
-        raise InputError(
-            f"{source}: contains scores from thinstack, not texts. Pass the table that was scored"
-        )
-    check_columns(source, columns, [options.text, *options.parts.values()], options.advice)
+def _checked(source: str, options: ReportOptions, item: Found) -> Found:
+    """Return a record, or the columns of a table. Raise DataError if one is missing, and InputError
+    for those of scored rows, whose texts may be terms or phrases."""
+    if isinstance(item, list):
+        if _SCORED.issubset(item):
+            problem = "contains scores from thinstack, not texts"
+            raise InputError(f"{source}: {problem}. Pass the table that was scored")
+        check_columns(source, item, [options.text, *options.parts.values()], options.advice)
+    return item
 
 
 def _text_rows(
@@ -200,14 +200,8 @@ def _text_rows(
 ) -> Iterator[TextRow]:
     """Yield the rows of the named table. `place`: the prefix of their positions."""
     columns = Columns(options.text, others=tuple(options.parts.values()))
-
-    def checked() -> Iterator[Found]:
-        for item in items:
-            if isinstance(item, list):
-                _check_columns(source, item, options)
-            yield item
-
-    for row in rows_of(source, checked(), columns, prefix=place, advice=options.advice):
+    items = map(partial(_checked, source, options), items)
+    for row in rows_of(source, items, columns, prefix=place, advice=options.advice):
         yield _text_row(row, options)
 
 
@@ -229,7 +223,6 @@ def _text_row(row: Row, options: ReportOptions) -> TextRow:
 
 
 def _part(kind: Kind, cell: object, dates: str | None) -> Any:
-    """Parse a cell; None if it cannot be read."""
     if kind == "date":
         return date_of(cell, dates)
     with suppress(DataError, ValueError):

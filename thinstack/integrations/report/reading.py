@@ -46,7 +46,6 @@ def sides_of(view: View) -> dict[str | None, int]:
 
 
 def _fault(model: Predictor, result: Result, error: ThinstackError | None) -> Fault | None:
-    """Return why a text is not counted, or None if it is."""
     if error is not None:
         return Fault("failed", str(error).partition(": ")[2] or str(error))
     words = [word for sentence in result.sentences for word in sentence.words]
@@ -74,9 +73,8 @@ def nothing_read(unread: Sequence[Unread], rows: int) -> NothingReadError:
 def model_name(model: Predictor) -> str:
     """Return the name of an installed model, otherwise that of its recipe or of its folder."""
     bundle = model.bundle
-    return str(
-        installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
-    )
+    recipe = bundle.manifest.metrics.get("recipe")
+    return str(installed_name(bundle.path) or recipe or bundle.path.name)
 
 
 class Reader:

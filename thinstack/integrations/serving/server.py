@@ -230,7 +230,6 @@ class _Handler(BaseHTTPRequestHandler):
             yield result
 
     def _body(self) -> bytes:
-        """Read the JSON that the client sends."""
         # Third-party pages may send plain text and forms without asking, but not this type.
         if self.headers.get_content_type() != _JSON:
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")

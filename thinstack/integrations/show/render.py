@@ -83,7 +83,6 @@ def predictions_of(x: Any) -> list[Prediction]:
 
 
 def _of_tree(tree: Tree) -> Prediction:
-    """Convert a tree, whose labels get probability 1."""
     names = sorted({label for label in tree.labels if label is not None}) or [""]
     labels = FIVE if {*names} <= {*NUMBERS} else tuple(names)
     numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else names)}

@@ -144,7 +144,6 @@ class ThemeCounter:
 def _parts(
     names: Iterable[Any], some: Mapping[Any, Figures], of: Mapping[Any, Figures]
 ) -> tuple[Part, ...]:
-    """Return the counts of a theme for each group or period that has texts."""
     counts = [
         (name, some.get(name, Figures()).texts, of[name].texts) for name in names if name in of
     ]

@@ -221,7 +221,6 @@ def _matches(
     similarity: NDArray[np.floating],
     whole: NDArray[np.floating],
 ) -> Matches:
-    """Create the matches of some nodes with themes."""
     matches = np.zeros(len(some), MATCH)
     matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
     matches["similarity"], matches["whole"] = similarity, whole
