@@ -203,8 +203,13 @@ def change_of(
         return None
     _, change = max(changes, key=lambda pair: pair[0])
     sign = math.copysign(1, change.gain)
-    change = _with_group(change.of(course), groups, sign)
-    return change._replace(cause=_cause(change, causes))
+    change, best = _with_group(change.of(course), groups, sign), (_LEAST_CAUSE, "")
+    # A change in one group that the other groups mask has no cause.
+    for name, one in causes.items() if change.of_all else ():
+        part = change.of(one)
+        if _is_sure(part.here, part.there, change.side, len(causes)):
+            best = max(best, (part.gain / change.gain, name))
+    return change._replace(cause=best[::-1]) if best[1] else change
 
 
 def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[float, Change]]:
@@ -261,14 +266,3 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
         share = (figures.count(side) + 1) / (figures.texts + 2)
         gain, variance = gain + sign * share, variance + share * (1 - share) / (figures.texts + 2)
     return gain, variance
-
-
-def _cause(change: Change, causes: Mapping[str, Course]) -> tuple[str, float] | None:
-    """The theme or term whose texts account for most of a change of all texts, and the share of
-    it. None for a change in one group that the other groups mask."""
-    best = (_LEAST_CAUSE, "")
-    for name, course in causes.items() if change.of_all else ():
-        part = change.of(course)
-        if _is_sure(part.here, part.there, change.side, len(causes)):
-            best = max(best, (part.gain / change.gain, name))
-    return (best[1], best[0]) if best[1] else None

@@ -27,7 +27,6 @@ from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.term_columns import Asked, name_of
 
-_READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
 _VECTORS: Final = "vectors"
 MOST_THEMES: Final = 6
@@ -150,7 +149,7 @@ def readers_of(
     "vectors" for categories; "aspects" if no term is named, the first model detects none, and it is
     installed. Raises what `Reader` raises."""
     if not isinstance(model, Predictor):
-        model = load(_READS if model is None else model)
+        model = load("sentiment" if model is None else model)
     if any(isinstance(one, Category) for one in about) and not model.width:
         return [Reader(model, None), Reader(load(_VECTORS), about, whole=False)]
     first = Reader(model, about)

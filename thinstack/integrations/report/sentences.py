@@ -85,11 +85,12 @@ def difference_sentence(difference: Difference) -> str:
     verdict, where = "better" if difference.better else "worse", "elsewhere"
     if len(difference.others) <= _IN_SHORT:
         where = f"in {enumerated([both_ends(other) for other in difference.others])}"
+    p = "p < 0.001" if difference.adjusted < 0.001 else f"p = {difference.adjusted:.3f}"
     also = enumerated([asked_name(name) for name in difference.also[:_IN_SHORT]])
     return (
         f"{what}{both_ends(difference.group)} is {verdict}: {share(here, side)} {side} "
         f"(of {here.texts:,}), {share(there, side)} {where} (of {there.texts:,}); "
-        f"{probably(difference.adjusted)}{also and f'; also on {also}'}"
+        f"{p}{also and f'; also on {also}'}"
     )
 
 
@@ -166,11 +167,6 @@ def share(figures: Figures, side: Side) -> str:
     """Format the share of a side: "84%"."""
     interval = figures.share(side)
     return percent(interval.value) if interval else "–"
-
-
-def probably(p: float) -> str:
-    """Format the probability that chance produces such a result."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def texts(count: int) -> str:

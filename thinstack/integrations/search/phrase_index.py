@@ -38,7 +38,6 @@ from thinstack.text.language import is_word
 Side = Literal["negative", "positive"]
 
 _SIDES: Final = {"negative": -1, "positive": 1}
-_QUERY: Final = 'pass words, such as "slow service"'
 _DIGITS: Final = 4
 _END: Final = object()
 
@@ -182,17 +181,14 @@ class PhraseIndex:
         if choice is not None and not callable(choice):
             problem = f"expected a function of a text's id, found {shown(choice)}"
             raise InputError(f"where: {problem}: omit it to search all texts")
-        hits = self._hits(self._query(query, sign=sign), side, least, where, exact)
-        return list(islice(hits, top))
-
-    def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
-        """Return the vector of a query and its sign (D + 1,), which is 0 if it is not used."""
-        if not isinstance(query, str):
-            raise InputError(f"query: expected a text, found {shown(query)}: {_QUERY}")
-        row = row_of(self.model(query), sign=sign)
+        row = row_of(self.model(query), sign=sign) if isinstance(query, str) else None
         if row is None or not is_word(query):
-            raise InputError(f"query: expected a text with words, found {shown(query)}: {_QUERY}")
-        return row if len(row) > self.model.width else np.append(row, np.float32(0))
+            expected = f"expected a text{' with words' * isinstance(query, str)}"
+            advice = 'pass words, such as "slow service"'
+            raise InputError(f"query: {expected}, found {shown(query)}: {advice}")
+        if len(row) == self.model.width:
+            row = np.append(row, np.float32(0))  # the sign is not used
+        return list(islice(self._hits(row, side, least, where, exact), top))
 
     def _hits(
         self,

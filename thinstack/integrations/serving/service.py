@@ -170,11 +170,18 @@ class Collection:
         if texts and predictor.view.scale:
             with turn(), suppress(NothingReadError):  # no text has words, or is in English
                 topics += themes(texts, model=predictor, most=MOST_THEMES, quotes=1)
-        self.summary = {
-            "texts": len(texts),
-            "phrases": len(self._index),
-            "themes": [_theme_data(theme) for theme in topics],
-        }
+        data = [
+            {
+                "side": theme.side,
+                "name": theme.title,
+                "words": theme.words,
+                "share": theme.share.value,
+                "texts": theme.figures.texts,
+                "quotes": [quote.text for quote in theme.quotes],
+            }
+            for theme in topics
+        ]
+        self.summary = {"texts": len(texts), "phrases": len(self._index), "themes": data}
         """Data for the page, JSON-serializable."""
 
     def near(self, phrase: str) -> list[dict[str, Any]]:
@@ -185,14 +192,3 @@ class Collection:
             hits = self._index.search(phrase, NEAREST)
         names = ("phrase", "sentence", "polarity", "count")
         return [{name: getattr(hit, name) for name in names} | {"text": hit.id} for hit in hits]
-
-
-def _theme_data(theme: Theme) -> dict[str, Any]:
-    return {
-        "side": theme.side,
-        "name": theme.title,
-        "words": theme.words,
-        "share": theme.share.value,
-        "texts": theme.figures.texts,
-        "quotes": [quote.text for quote in theme.quotes],
-    }
