@@ -169,7 +169,7 @@ def test_what_decides_is_left_out_of_a_quote_that_cannot_hold_it():
 
 def test_memory_is_bounded(monkeypatch):
     """What is frequent is counted right though rare terms are forgotten."""
-    monkeypatch.setattr(collect, "MOST_TERMS", 50)
+    monkeypatch.setattr(collect, "_MOST_TERMS", 50)
     texts = []
     for number in range(2000):
         mentions = [mention(f"thing{number}", 1, f"phrase {number}")]

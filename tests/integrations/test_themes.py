@@ -89,7 +89,7 @@ def test_near_groups_are_merged_and_large_ones_are_split(monkeypatch):
     assert len({*grouped(two, texts, least=4, most=11).tolist()}) == 1
     assert grouped(two, texts, least=4, most=6).tolist() == [0] * 6 + [1] * 5, "too large together"
     two = np.concatenate([blob(0, 6), blob(0.8, 5)])  # cosine 0.7
-    monkeypatch.setattr(centres, "NEAR", 0.75)
+    monkeypatch.setattr(centres, "_NEAR", 0.75)
     assert grouped(two, texts, least=4, most=11).tolist() == [0] * 11, "merged by their centres"
     assert len({*grouped(two, texts, least=4, most=6).tolist()}) == 2
 
@@ -402,7 +402,7 @@ def test_themes_are_saved_as_names(themes, model, frame):
 def test_a_large_table_is_read_again(model, monkeypatch):
     large = pd.DataFrame({"text": TEXTS * 4})
     whole = thinstack.themes(large, model=model)
-    for name, size in (("_REMEMBERED", 20), ("SAMPLE", 26)):
+    for name, size in (("_REMEMBERED", 20), ("_SAMPLE", 26)):
         monkeypatch.setattr(run, name, size)
         again = thinstack.themes(large, model=model)
         first, second = ([(one.title, one.figures.texts) for one in of] for of in (whole, again))
@@ -413,7 +413,7 @@ def test_a_large_table_is_read_again(model, monkeypatch):
 @pytest.mark.parametrize("remembered", [10_000, 0])
 def test_a_report_counts_themes_in_some_rows(model, monkeypatch, remembered):
     large = pd.DataFrame({"text": TEXTS * 4, "shop": ["Leeds", "Bath"] * 2 * len(TEXTS)})
-    monkeypatch.setattr(run, "SAMPLE", 26)
+    monkeypatch.setattr(run, "_SAMPLE", 26)
     monkeypatch.setattr(run, "_REMEMBERED", remembered)
     report = thinstack.report(large, by="shop", model=model, themes=model)
     themes = report.themes
@@ -438,7 +438,7 @@ def test_a_report_counts_themes_in_some_rows(model, monkeypatch, remembered):
 
 
 def test_a_report_without_a_text_among_the_rows_taken_has_no_themes(model, monkeypatch):
-    monkeypatch.setattr(run, "SAMPLE", 1)
+    monkeypatch.setattr(run, "_SAMPLE", 1)
     rare = ["Это совсем не английский текст"] * 9 + [BLAME]
     report = thinstack.report(rare, model=model, themes=model, min_mentions=np.int64(5))
     assert report.themes is None

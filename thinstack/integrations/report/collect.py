@@ -101,12 +101,8 @@ def asked_name(pattern: str) -> str:
     return " / ".join(name.strip() for name in pattern.split("|") if name.strip())
 
 
-MOST_TERMS: Final = 10_000
-"""Maximum number of terms in memory; temporarily twice as many."""
-
-EXAMPLES: Final = 3
-"""Number of examples of each kind of unreadable row or cell."""
-
+_MOST_TERMS: Final = 10_000  # terms in memory; temporarily twice as many
+_EXAMPLES: Final = 3  # of each kind of unreadable row or cell
 _LONGEST_TERM: Final = 60  # characters
 
 
@@ -158,10 +154,10 @@ class Collector:
         for term, mentions in mentions_by_term.items():
             tally = self.terms.setdefault(term, Tally())
             self._count_term(tally, mentions, tally.parts(group, period))
-        if len(self.terms) > 2 * MOST_TERMS:  # drop the rarest
+        if len(self.terms) > 2 * _MOST_TERMS:  # drop the rarest
             order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
-            self.missed += self.terms[order[MOST_TERMS]].figures.texts
-            self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
+            self.missed += self.terms[order[_MOST_TERMS]].figures.texts
+            self.terms = {term: self.terms[term] for term in order[:_MOST_TERMS]}
 
     def _count_term(
         self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Figures]
@@ -184,7 +180,7 @@ class Collector:
 
     def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
         _, rows, examples = self._unread.get(kind, (kind, 0, ()))
-        examples = (*examples, Example(place, reason))[:EXAMPLES]
+        examples = (*examples, Example(place, reason))[:_EXAMPLES]
         self._unread[kind] = Unread(kind, rows + 1, examples)
 
     def _by_term(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:

@@ -13,16 +13,14 @@ import numpy as np
 
 from thinstack.errors import InputError, shown
 
-YEARS: Final = range(1900, 2101)
-"""Valid years. Others are typos, or placeholders for "no date" such as 0001 and 9999."""
+_YEARS: Final = range(1900, 2101)  # others are typos, or placeholders for "no date"
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),
 )
 
-NUMBERS: Final = ("unix", "excel")
-"""Formats of numbers: seconds since 1970 (or milliseconds and finer), and Excel's days."""
+_NUMBERS: Final = ("unix", "excel")  # seconds since 1970 (or milliseconds and finer), Excel's days
 
 CANDIDATES: Final = (
     *("excel", "unix", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y"),
@@ -50,7 +48,7 @@ _LONGEST: Final = 64  # maximum length of a date in characters
 
 
 def date_of(cell: object, format: str | None = None) -> date | None:
-    """Parse the date in a cell; return None unless it is a date within `YEARS`.
+    """Parse the date in a cell; return None unless it is a date within `_YEARS`.
 
     A cell may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
     `2024`, `9 March 2024` or `Mar 9, 2024`, optionally followed by a time. A missing day or month
@@ -60,7 +58,7 @@ def date_of(cell: object, format: str | None = None) -> date | None:
     if isinstance(cell, np.generic):
         cell = cell.astype("M8[D]").item() if isinstance(cell, np.datetime64) else cell.item()
     if isinstance(cell, date):  # pandas dates may have years that Python does not support
-        return date(cell.year, cell.month, cell.day) if cell.year in YEARS else None
+        return date(cell.year, cell.month, cell.day) if cell.year in _YEARS else None
     text = cell_of_date(cell)
     if not text or len(text) > _LONGEST:
         return None
@@ -68,7 +66,7 @@ def date_of(cell: object, format: str | None = None) -> date | None:
         day = _by_format(text, format) if format else _by_default(text.lower())
     except (ValueError, OverflowError):
         return None
-    return day if day and day.year in YEARS else None
+    return day if day and day.year in _YEARS else None
 
 
 def cell_of_date(cell: object) -> str:
@@ -83,7 +81,7 @@ def cell_of_date(cell: object) -> str:
 
 def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
     """Return up to two formats that fit most of the cells; None is the default. Numbers are
-    `NUMBERS`, unless a format fits all cells. `tried`: the format that fits none."""
+    `_NUMBERS`, unless a format fits all cells. `tried`: the format that fits none."""
     fitting = dict[str | None, int]()
     for form in (form for form in (None, *CANDIDATES) if form != tried):
         days = filter(None, (date_of(cell, form) for cell in cells))
@@ -91,7 +89,7 @@ def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]
         fitting[form] = sum(form != "unix" or day.year > 1970 for day in days)
     most = max(fitting.values())
     if most < len(cells) and _NUMBER.fullmatch(cells[0]):
-        return [*NUMBERS]
+        return [*_NUMBERS]
     formats = [form for form, count in fitting.items() if count == most > 0]
     return formats[:1] if None in formats else formats[:2]
 
@@ -122,7 +120,7 @@ def _completed(format: str) -> tuple[str, str, frozenset[str]]:
 
 def check_format(format: object) -> None:
     """Raise InputError for an invalid date format."""
-    if format is None or format in NUMBERS:
+    if format is None or format in _NUMBERS:
         return
     problem = "has no year"
     if isinstance(format, str) and (completed := _completed(format))[2] & {*"YyGcx"}:
@@ -140,7 +138,7 @@ def check_format(format: object) -> None:
 def _by_format(text: str, format: str) -> date | None:
     """Parse a text with this format. A date may be followed by a time. Raises ValueError or
     OverflowError if it does not match."""
-    if format in NUMBERS:
+    if format in _NUMBERS:
         number = float(text) if _NUMBER.fullmatch(text) else math.nan  # never a valid date
         if format == "excel":
             return date(1899, 12, 30) + timedelta(days=int(number))
@@ -165,7 +163,7 @@ _MARKS: Final = frozenset(
         *(date(1980, 1, 1), date(2099, 12, 31), date(2100, 1, 1), date(2100, 12, 31)),
     )
 )
-"""Placeholders that programs write for "no date" and that are within `YEARS`."""
+"""Placeholders that programs write for "no date" and that are within `_YEARS`."""
 
 
 def period_of(day: date, unit: Unit) -> date:

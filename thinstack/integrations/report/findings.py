@@ -10,8 +10,7 @@ import numpy as np
 
 from thinstack.integrations.report.tally import Figures, Side
 
-COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
-"""The sides whose shares are compared."""
+_COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")  # the sides whose shares are compared
 
 FALSE: Final = 0.05
 """Maximum false discovery rate of the differences that are reported as significant."""
@@ -126,7 +125,7 @@ def _tests(term: str | None, groups: Mapping[str, Figures]) -> Iterator[Differen
         total.merge(figures)
     for name, here in [*groups.items()][: 1 if len(groups) == 2 else None]:
         there, others = total - here, tuple(other for other in groups if other != name)
-        for side in COMPARED if others else ():
+        for side in _COMPARED if others else ():
             if (z := _compared(here, there, side)) is not None:
                 p = probability(z)
                 yield Difference(term, name, others, side, here, there, p, p)
@@ -222,14 +221,14 @@ def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[f
     """
     parts, end, changes = [course.get(start, Figures()) for start in starts], len(starts), []
     texts = [0, *accumulate(part.texts for part in parts)]
-    for side in COMPARED:
+    for side in _COMPARED:
         counts = [0, *accumulate(part.count(side) for part in parts)]
         scores: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
         for first, last in combinations(range(1, end + 1), 2):
             count, of = counts[last] - counts[first], texts[last] - texts[first]
             z = two_shares(count, of, counts[-1] - count, texts[-1] - of) if of else None
             scores[last == end].append((abs(z or 0.0), first, last))
-        kinds = len(COMPARED) * sum(map(bool, scores.values()))
+        kinds = len(_COMPARED) * sum(map(bool, scores.values()))
         for lasts, some in scores.items():
             z, first, last = max(some, key=lambda score: score[0], default=(0.0, 1, 1))
             p = probability(z) * kinds * len(some) * tries

@@ -38,13 +38,11 @@ class ReportOptions(NamedTuple):
     """The options of a report.
 
     Attributes:
-        source: the name of the table.
         model, finder: the names of the models that score whole texts, and that find and score
             terms.
         text, by, over, stars: the columns of texts, groups, dates and the authors' ratings in
             stars. In a frame, a column name may be a number, a tuple, or another object.
         dates: the date format; None for the default formats.
-        about: the terms that a user names.
         min_mentions: the minimum number of texts that mention an aspect.
         advice: the advice in the error for a missing column.
     """
@@ -188,11 +186,9 @@ class TextRow(NamedTuple):
     Attributes:
         place: the position of the row, such as "line 12".
         text: its text; "" if it cannot be read.
-        group, day, stars: the values of these columns, if they can be read.
-        faults: the errors in these columns.
+        group, day, stars, faults: the values of these columns, and why some cannot be read.
         unreadable: why the text does not count, or None if it does.
         side, polarity: the polarity of the text as -1, 0 or 1, and from -1 to 1.
-        mentions: the mentions of terms.
     """
 
     place: str

@@ -29,8 +29,7 @@ from thinstack.runtime.term_columns import Asked, name_of
 
 _FINDS_TERMS: Final = "aspects"
 _VECTORS: Final = "vectors"
-MOST_THEMES: Final = 6
-"""Number of themes per side that are shown."""
+_MOST_THEMES: Final = 6  # themes per side that are shown
 
 
 def run_report(
@@ -62,7 +61,7 @@ def run_report(
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
     topics = None
     if themes is not None:
-        chosen = theme_options(most=MOST_THEMES, quotes=QUOTES)
+        chosen = theme_options(most=_MOST_THEMES, quotes=QUOTES)
         columns = options._replace(model=model_name(themes))
         with suppress(NothingReadError):  # no text of the sample counts
             topics, _ = run_themes(source, themes, columns, chosen, tell, plan, sampled=True)

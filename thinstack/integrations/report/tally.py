@@ -20,15 +20,13 @@ SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
 LEVEL: Final = 0.95
 """Confidence level of intervals."""
 
-LEAST_OF_MEAN: Final = 10
-"""Minimum sample size for the confidence interval of a mean."""
+_LEAST_OF_MEAN: Final = 10  # texts for the confidence interval of a mean
 
 MOST_SAID: Final = 200
 """Maximum number of phrases per side, and of spellings, stored for a term; above it, half are
 dropped."""
 
-SAID: Final = 5
-"""Maximum number of phrases per side, and of spellings, shown for a term."""
+_SAID: Final = 5  # phrases per side, and spellings, shown for a term
 
 QUOTES: Final = 3
 """Default number of quotes per side of a term."""
@@ -72,8 +70,8 @@ class Figures:
     @property
     def polarity(self) -> Interval | None:
         """Mean polarity from -1 to 1, with its Student's t interval, which is None below
-        `LEAST_OF_MEAN` texts; None without texts."""
-        if (n := self.texts) < LEAST_OF_MEAN:
+        `_LEAST_OF_MEAN` texts; None without texts."""
+        if (n := self.texts) < _LEAST_OF_MEAN:
             return Interval(self._sum / n, None, None) if n else None
         # The first terms of the expansion of t's quantile at the normal quantile (Fisher and
         # Cornish 1960). The error is below 0.2% above 8 degrees of freedom.
@@ -179,12 +177,12 @@ class Tally:
     @property
     def typical(self) -> dict[Side, tuple[Said, ...]]:
         """The most frequent phrases of either side (`typical`)."""
-        return {SIDES[side]: typical(self.said.get(side, {}), SAID) for side in (-1, 1)}
+        return {SIDES[side]: typical(self.said.get(side, {}), _SAID) for side in (-1, 1)}
 
     @property
     def spellings(self) -> tuple[str, ...]:
         """The spellings of the term, the most frequent first."""
-        return tuple(name for name, _ in self.names.most_common(SAID))
+        return tuple(name for name, _ in self.names.most_common(_SAID))
 
     def join(self, other: Self) -> None:
         """Add the counts of another name of the same term."""

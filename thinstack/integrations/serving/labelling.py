@@ -16,8 +16,7 @@ from thinstack.data.tables.table_rows import COLUMN_ADVICE, check_columns
 from thinstack.errors import DataError, InputError, shown
 from thinstack.runtime.predictor import Predictor
 
-MOST_LABELS: Final = 35
-"""Maximum number of labels: the page has a key for each."""
+_MOST_LABELS: Final = 35  # the page has a key for each
 
 MOST_TEXTS: Final = 50_000
 """Maximum number of texts that are scored, from the first."""
@@ -48,7 +47,7 @@ class Labelling:
     the file, by the `likeness` of the text. `skipped` is as for `Table.rows`.
 
     Raises DataError for a table or a file of labels that cannot be read or has other columns;
-    InputError for more than `MOST_LABELS` labels, and if no text is left.
+    InputError for more than `_MOST_LABELS` labels, and if no text is left.
     """
 
     def __init__(
@@ -76,9 +75,9 @@ class Labelling:
         self.texts = sorted(texts, key=lambda one: one.probability)
         if not texts:
             raise InputError(f"{table.path}: expected texts without a label in {out}, found none")
-        if not 2 <= len(self.labels) <= MOST_LABELS:
+        if not 2 <= len(self.labels) <= _MOST_LABELS:
             raise InputError(
-                f"{table.path}: expected 2 to {MOST_LABELS} labels in the column {label!r}, "
+                f"{table.path}: expected 2 to {_MOST_LABELS} labels in the column {label!r}, "
                 f"found {len(self.labels):,}: set the label column with --label"
             )
 

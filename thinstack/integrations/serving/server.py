@@ -33,7 +33,6 @@ MAX_WORDS: Final = 20_000
 
 _SILENCE: Final = 2.0  # seconds that a client whose request was refused may be silent
 _MOST_DRAINED: Final = 10.0  # seconds in which the rest of its request is read
-
 _JSON: Final = "application/json"
 _KINDS: Final = {
     "css": "text/css",

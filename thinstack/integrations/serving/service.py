@@ -22,8 +22,7 @@ EXPECTED: Final = (
     'true and "about": ["battery", ...]'
 )
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
-PHRASES: Final = ("tree", "transitions", "nodes", "parts")
-"""Keys of a sentence that are returned on request only."""
+_PHRASES: Final = ("tree", "transitions", "nodes", "parts")  # keys of a sentence on request
 
 
 class Request(NamedTuple):
@@ -79,7 +78,7 @@ def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
         if request.about:
             data["about"] = [aspect.to_dict() for aspect in result.about(*request.about)]
         for sentence in () if request.phrases else data["sentences"]:
-            for key in PHRASES:
+            for key in _PHRASES:
                 sentence.pop(key, None)
     return {"results": answers} if request.several else answers[0]
 
@@ -144,12 +143,8 @@ def _number(label: str | None, labels: Sequence[str]) -> int:
     return -1 if label is None else labels.index(label)
 
 
-NEAREST: Final = 8
-"""Number of similar phrases that are shown."""
-
-MOST_THEMES: Final = 5
-"""Number of themes per side that are shown."""
-
+_NEAREST: Final = 8  # similar phrases that are shown
+_MOST_THEMES: Final = 5  # themes per side that are shown
 _BATCH: Final = 64
 
 Turn = Callable[[], AbstractContextManager[object]]
@@ -169,7 +164,7 @@ class Collection:
         topics = list[Theme]()
         if texts and predictor.view.scale:
             with turn(), suppress(NothingReadError):  # no text has words, or is in English
-                topics += themes(texts, model=predictor, most=MOST_THEMES, quotes=1)
+                topics += themes(texts, model=predictor, most=_MOST_THEMES, quotes=1)
         data = [
             {
                 "side": theme.side,
@@ -189,6 +184,6 @@ class Collection:
         `polarity`, the number of mentions (`count`), and of one mention the `sentence` and the
         number of the `text`. Raises InputError for a phrase without words."""
         with self._turn():
-            hits = self._index.search(phrase, NEAREST)
+            hits = self._index.search(phrase, _NEAREST)
         names = ("phrase", "sentence", "polarity", "count")
         return [{name: getattr(hit, name) for name in names} | {"text": hit.id} for hit in hits]

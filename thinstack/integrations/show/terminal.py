@@ -102,9 +102,7 @@ WIDEST: Final = 12
 MOST_LINES: Final = 12
 """Maximum number of lines of a text."""
 
-NO_WORDS: Final = "no words"
-"""Shown instead of a label."""
-
+_NO_WORDS: Final = "no words"  # instead of a label
 _CLASSES: Final = 5
 _HIGHLIGHTS: Final = 3
 
@@ -245,7 +243,7 @@ def brief(pen: Pen, said: Result | Aspect, start: str = "", end: str = "", *, cu
     width of the pen."""
     if isinstance(said, Result):
         view, text = said.view, said.text
-        others = [UNCERTAIN, NO_WORDS] if said.sentences else [NO_WORDS, UNCERTAIN]
+        others = [UNCERTAIN, _NO_WORDS] if said.sentences else [_NO_WORDS, UNCERTAIN]
     else:
         view, others = said.sentence.view, [UNCERTAIN]
         text = f"{said}{'' if said.because is None else f': {said.because}'}"

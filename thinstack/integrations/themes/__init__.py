@@ -1,1 +1,0 @@
-"""Themes: opinions that many texts share, found or named by the user."""

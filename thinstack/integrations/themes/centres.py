@@ -7,17 +7,14 @@ from numpy.typing import NDArray
 
 from thinstack.runtime.vectors import unit
 
-NEAR: Final = 0.52
-"""Minimum cosine of two clauses that are neighbors."""
-
-MERGED: Final = 0.7
-"""Minimum cosine of the centroids of two groups that are merged."""
+_NEAR: Final = 0.52  # minimum cosine of two clauses that are neighbors
+_MERGED: Final = 0.7  # minimum cosine of the centroids of two groups that are merged
 
 OUTSIDE: Final = -1
 """The group number of outliers."""
 
-_LOOSER: Final = 0.1  # below NEAR, to join an existing group
-_TIGHTER: Final = 0.1  # above NEAR, per level at which a large group is split
+_LOOSER: Final = 0.1  # below _NEAR, to join an existing group
+_TIGHTER: Final = 0.1  # above _NEAR, per level at which a large group is split
 _TIGHTEST: Final = 0.8
 _RIDGE: Final = 10.0
 _BLOCK: Final = 1 << 10
@@ -58,8 +55,8 @@ def grouped(vectors: Floats, texts: Ints, *, least: int, most: int) -> Ints:
     at least `least` texts. Groups with near centroids are merged, and a group of more than `most`
     texts is split, if possible.
     """
-    groups = _greedy(vectors, texts, least, NEAR)
-    return _split(vectors, texts, _merged(vectors, texts, groups, most), least, most, NEAR)
+    groups = _greedy(vectors, texts, least, _NEAR)
+    return _split(vectors, texts, _merged(vectors, texts, groups, most), least, most, _NEAR)
 
 
 def _greedy(vectors: Floats, texts: Ints, least: int, near: float) -> Ints:
@@ -95,7 +92,7 @@ def _merged(vectors: Floats, texts: Ints, groups: Ints, most: int) -> Ints:
     while True:
         centres = centres_of(vectors, groups)
         cosines = np.triu(centres @ centres.T, 1)
-        pairs = np.argwhere(cosines >= MERGED)
+        pairs = np.argwhere(cosines >= _MERGED)
         for one, other in pairs[np.argsort(-cosines[tuple(pairs.T)], kind="stable")]:
             both = (groups == one) | (groups == other)
             if _count(texts[both]) <= most:

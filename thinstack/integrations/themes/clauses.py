@@ -31,8 +31,7 @@ TOGETHER: Final = 0.3
 """Minimum polarity of a clause plus that of its sentence, toward its side: "it barely adds any
 weight", in a sentence of praise, is no complaint."""
 
-HIGHLIGHTS: Final = 3
-"""Number of highlights per text around which clauses are searched."""
+_HIGHLIGHTS: Final = 3  # highlights per text around which clauses are searched
 
 WIDEST: Final = 12
 """Maximum number of words of a clause, including punctuation."""
@@ -151,7 +150,7 @@ class TextNodes:
     def _opinions(self, results: Sequence[Result], read: Sequence[Prediction]) -> Opinions:
         sizes = (len(sentence.transitions) for sentence in read)
         firsts = dict(zip(map(id, read), accumulate(sizes, initial=0), strict=False))
-        phrases = (phrase for result in results for phrase in result.highlights(HIGHLIGHTS))
+        phrases = (phrase for result in results for phrase in result.highlights(_HIGHLIGHTS))
         nodes = np.array([firsts[id(one.sentence)] + one.node for one in phrases], np.int64)
         sides = self._signs[nodes].astype(np.int64)
         lacks = self.topics == 0

@@ -27,13 +27,10 @@ from thinstack.integrations.themes.matching import FoundThemes, ignored_directio
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
 
-MOST: Final = 5
-"""Number of words per theme."""
-
+_MOST: Final = 5  # words per theme
 _THIS: Final = re.compile(r"\bthis ([a-z]+)(?: ([a-z]+))?")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 _WORD: Final = re.compile(r"[a-z]+")
-
 _POINTED: Final = 0.2  # minimum share, among the texts with a word, that have it after "this"
 _FEWEST: Final = 4  # minimum number of these texts, and of the texts of a theme
 _RAREST: Final = 0.003  # their minimum share of all texts
@@ -64,7 +61,7 @@ def typical_words(
         {word: times * log(1 + average / everywhere[word]) for word, times in some.items()}
         for some in counts
     ]
-    return [tuple(sorted(some, key=lambda word: (-some[word], word))[:MOST]) for some in weights]
+    return [tuple(sorted(some, key=lambda word: (-some[word], word))[:_MOST]) for some in weights]
 
 
 def product_words(texts: Iterable[str]) -> frozenset[str]:
@@ -84,12 +81,8 @@ def product_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(is_topic, nouns))
 
 
-MOST_CLAUSES: Final = 10_000
-"""Maximum number of clauses per side that are clustered; more are subsampled evenly."""
-
-EXAMPLES: Final = 5
-"""Number of clauses with which a theme is saved as examples."""
-
+_MOST_CLAUSES: Final = 10_000  # clauses per side that are clustered; more are subsampled evenly
+_EXAMPLES: Final = 5  # clauses with which a theme is saved
 _LARGE: Final = 0.1  # share of the texts above which a theme is split
 _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title
@@ -155,7 +148,7 @@ class ClauseSample:
             none, said = np.zeros(0, np.int64), np.zeros(0, object)
             says = none.astype(np.float32)
             return ClauseGroups(said, none, none, says, names[:0], names[:0], names)
-        size = min(len(self._said), MOST_CLAUSES)
+        size = min(len(self._said), _MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
         columns = (np.concatenate(column)[chosen] for column in zip(*self._columns, strict=True))
         vectors, sentences, polarity, owners = columns
@@ -189,7 +182,7 @@ def find_themes(
         words = typical_words([Counter(clauses.said[some]) for some in groups])
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
             ranked = best_first(clauses, members, centre, typical)
-            examples.append(_distinct(clauses.said[ranked])[:EXAMPLES])
+            examples.append(_distinct(clauses.said[ranked])[:_EXAMPLES])
             side_of.append(side)
     return FoundThemes(side_of, examples, np.concatenate(parts), directions)
 

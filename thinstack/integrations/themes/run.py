@@ -29,8 +29,7 @@ from thinstack.integrations.themes.themes import Themes
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import LOAD, need_vectors
 
-SAMPLE: Final = 5_000
-"""Approximate number of rows in which themes are found, an even subsample of more."""
+_SAMPLE: Final = 5_000  # approximate rows in which themes are found, an even subsample
 
 ADVICE: Final = "set the columns with --text, --by and --over (in Python text=, by=, over=)"
 """Advice in the error for a missing column."""
@@ -108,7 +107,7 @@ def run_themes(
     check_model(model)
     model = model.without_abstain()  # otherwise texts without a label would count as neutral
     table = plan or plan_of(source, columns, tell)
-    every = table.texts <= SAMPLE
+    every = table.texts <= _SAMPLE
 
     def read(*, whole: bool) -> Iterator[TextRow]:
         rows = read_again(source, table, tell)
@@ -116,7 +115,7 @@ def run_themes(
             return rows
         # Multiples of the golden ratio spread evenly, also among every seventh row (Weyl 1916).
         texts = enumerate(row for row in rows if not row.unreadable)
-        return (row for number, row in texts if number * _GOLDEN % 1 < SAMPLE / table.texts)
+        return (row for number, row in texts if number * _GOLDEN % 1 < _SAMPLE / table.texts)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted

@@ -27,6 +27,7 @@ TITLES: Final[dict[Side, str]] = {
 }
 _BACKENDS: Final = ("pandas", "polars", "pyarrow")
 _OF_ROWS: Final = frozenset(("matches", "backend", "text_of"))
+_COLUMNS: Final = ("side", "theme", "words", "texts", "share", "share_low", "share_high", "quote")
 _INDENT: Final = " " * 16
 _GROUPS: Final = 6  # groups per line
 
@@ -222,16 +223,11 @@ class Themes:
         backend: Any = self.backend or next(filter(find_spec, _BACKENDS), None)
         if backend is None:
             raise InputError("to_frame needs a dataframe library: pip install pandas")
-        columns: dict[str, list[Any]] = {
-            "side": [theme.side for theme in self.themes],
-            "theme": [theme.title for theme in self.themes],
-            "words": [", ".join(theme.words) for theme in self.themes],
-            "texts": [theme.figures.texts for theme in self.themes],
-            "share": [theme.share.value for theme in self.themes],
-            "share_low": [theme.share.low for theme in self.themes],
-            "share_high": [theme.share.high for theme in self.themes],
-            "quote": [theme.quotes[0].text if theme.quotes else None for theme in self.themes],
-        }
+        rows = list[tuple[Any, ...]]()
+        for theme in self.themes:
+            start = theme.side, theme.title, ", ".join(theme.words), theme.figures.texts
+            rows.append((*start, *theme.share, theme.quotes[0].text if theme.quotes else None))
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(_COLUMNS)}
         return nw.from_dict(columns, backend=backend).to_native()
 
     def html(self) -> str:
