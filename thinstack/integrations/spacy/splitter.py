@@ -25,13 +25,6 @@ from thinstack.text.sentences import Sentence
 _PLACE: list[int | str] = ["IDX", "LENGTH"]
 
 
-def places_of(doc: Doc) -> NDArray[np.int64]:
-    """Return the characters [start, end) of each of the N tokens of a Doc, (N, 2)."""
-    places: NDArray[np.int64] = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2)
-    places[:, 1] += places[:, 0]
-    return places
-
-
 def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
     """Return the tokens [start, end) around spans of characters (K, 2), expanded if a span begins
     or ends inside a token."""
@@ -88,6 +81,7 @@ _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 # character set takes half as long as for several.
 _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 
+_part = re.compile(r"\S+")
 
 _LAST = np.array([0, 1])  # the end of a range is that of its last token
 
@@ -96,14 +90,19 @@ def sentences_of(doc: Doc, text: str | None = None) -> list[Sentence]:
     """Return the sentences of a Doc that contain words, each word with the characters of the whole
     tokens that it was made from. `text`: the text of the Doc, which spaCy computes slowly."""
     text = doc.text if text is None else text
-    places, sentences = places_of(doc), list[Sentence]()
-    tokens_of_doc = _Tokens.of(text, places)
+    places, sentences = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2), list[Sentence]()
+    places[:, 1] += places[:, 0]  # from lengths to ends
+    starts, ends = places.T.tolist()
+    # Several times as fast as reading each token.
+    texts = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    spaces = [*map(lt, ends, starts[1:]), False]
     for span in sentence_spans(doc):
-        start, end = span.start, span.end
-        read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
+        part = slice(span.start, span.end)
+        whole = text[starts[span.start] : ends[span.end - 1]] if len(span) else ""
+        read = _Tokens(whole, texts[part], starts[part], ends[part], spaces[part])
         words, tokens = _words_of(read)
         if words:
-            characters = places[start:end]
+            characters = places[part]
             if tokens is not None:
                 characters = characters.ravel().take(2 * tokens - _LAST)
             first, last = characters[0, 0].item(), characters[-1, 1].item()
@@ -122,40 +121,20 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
 
 
 class _Tokens(NamedTuple):
-    """The N tokens of a Doc or of a sentence.
+    """The N tokens of a sentence.
 
     Attributes:
-        whole: the text of the Doc.
+        text: the text from the first token to the last.
         texts: the text of each token.
-        starts, ends: the characters [start, end) of each token in it.
+        starts, ends: the characters [start, end) of each token in the Doc.
         spaces: whether each token is followed by whitespace and another token.
     """
 
-    whole: str
+    text: str
     texts: list[str]
     starts: list[int]
     ends: list[int]
     spaces: list[bool]
-
-    @classmethod
-    def of(cls, whole: str, places: NDArray[np.int64]) -> "_Tokens":
-        """Create the tokens of a Doc from its text and their `places`, which is several times as
-        fast as reading each token."""
-        starts, ends = places.T.tolist()
-        texts = [whole[start:end] for start, end in zip(starts, ends, strict=True)]
-        return cls(whole, texts, starts, ends, [*map(lt, ends, starts[1:]), False])
-
-    def between(self, start: int, end: int) -> "_Tokens":
-        """Return the tokens [start, end)."""
-        part = slice(start, end)
-        return _Tokens(
-            self.whole, self.texts[part], self.starts[part], self.ends[part], self.spaces[part]
-        )
-
-    @property
-    def text(self) -> str:
-        """The text from the first token to the last."""
-        return self.whole[self.starts[0] : self.ends[-1]] if self.texts else ""
 
     @property
     def plain(self) -> bool:
@@ -179,12 +158,14 @@ def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
         words, dropped, joined = read_tokens(read.texts, read.spaces)
         plain = not (dropped or joined)
         return words, None if plain else tokens_of_words(len(read.texts), dropped, joined)
-    text, odd = reading
-    firsts, lasts = _places_in(read)
+    text, odd, (firsts, lasts) = reading
     parts = list[_Part]()
     for start, behind in _stretches(read.spaces, odd):
         place = firsts[start], lasts[behind - 1]
-        parts += _read(text, *place) if odd[start:behind].any() else _kept(read.text, *place)
+        if odd[start:behind].any():
+            parts += _read(text, *place)
+        else:  # one token, or the parts of a merged token that contains whitespace
+            parts += [_Part(one[0], *one.span()) for one in _part.finditer(read.text, *place)]
     if not parts:
         return [], None
     texts = [part.text for part in parts]
@@ -200,9 +181,9 @@ def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
     return words, np.stack([owners[made_of[:, 0]], behind_owners[made_of[:, 1] - 1]], axis=1)
 
 
-def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
-    """Return the plain text of a sentence, and a mask (N,) of the tokens that thinstack tokenizes
-    differently; None if there are no such tokens."""
+def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_], NDArray[np.int64]] | None:
+    """Return the plain text of a sentence, a mask (N,) of the tokens that thinstack tokenizes
+    differently, and the starts and ends of all in the text, (2, N); None if no token is odd."""
     text = read.text
     plain = rules().typed.plain(text)
     marked = "'" in text or "\u2019" in text
@@ -212,7 +193,8 @@ def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
         negations = sorted({*negations}.difference(start - shift for start in read.starts))
     if not (plain or negations or _sign.search(text)) and read.plain:  # the usual case
         return None
-    firsts, lasts = _places_in(read)
+    places = np.array([read.starts, read.ends], np.int64) - read.starts[0]
+    firsts, lasts = places
     signs = _cut_signs(text, firsts)
     if not (plain or negations or signs) and read.plain:
         return None
@@ -222,12 +204,7 @@ def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
     odd[np.searchsorted(firsts, negations, side="right") - 1] = True
     for first, behind in signs:
         odd[first:behind] = True
-    return plain, odd
-
-
-def _places_in(read: _Tokens) -> NDArray[np.int64]:
-    """Return the starts and ends of the tokens of a sentence in its text, (2, N)."""
-    return np.array([read.starts, read.ends], np.int64) - read.starts[0]
+    return plain, odd, places
 
 
 def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -263,19 +240,9 @@ def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple
         start = end
 
 
-def _kept(text: str, start: int, end: int) -> Iterator[_Part]:
-    """Yield a token unchanged, or the parts of a merged token that contains whitespace."""
-    for match in re.finditer(r"\S+", text[start:end]):
-        yield _Part(match[0], start + match.start(), start + match.end())
-
-
-def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:
-    """Yield the words that thinstack reads between two positions in the text."""
-    first = int(np.searchsorted(plain.starts, start))
-    behind = int(np.searchsorted(plain.starts, end))
+def _read(plain: PlainText, start: int, end: int) -> list[_Part]:
+    """Return the words that thinstack reads between two positions in the text."""
+    first, behind = np.searchsorted(plain.starts, (start, end)).tolist()
     words, places = plain_words(plain.text[first:behind])
-    if words:
-        typed = plain.typed(places + first).tolist()
-        yield from (
-            _Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)
-        )
+    typed = plain.typed(places + first).tolist() if words else []
+    return [_Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)]

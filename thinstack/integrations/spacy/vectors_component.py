@@ -59,18 +59,20 @@ class DocVectors:
     def vector(self, x: Doc | Span | Token) -> NDArray[np.float32]:
         """Return the vector (D,), of unit norm, of a Doc, span or token. Raises InputError for one
         without words (see `has_vector`)."""
-        vector = self._vector(x)
-        if vector is None:
+        stored = self._stored(x.doc)
+        places = self._places(x, stored)
+        if not places:
             raise InputError(
                 f"{self.name}: {shown(x.text, 60)} has no words and therefore no vector: "
                 "check its has_vector first"
             )
-        return vector
+        whole = [(0, len(sentence.words)) for sentence in stored.result.sentences]
+        vector = stored.result.vector if [words for _, words in places] == whole else None
+        return vector_across(places, lambda: self._predictor(stored)) if vector is None else vector
 
     def has_vector(self, x: Doc | Span | Token) -> bool:
         """Whether a Doc, span or token contains words."""
-        stored = self._stored(x.doc)
-        return bool(stored.result.sentences if isinstance(x, Doc) else self._places(x, stored))
+        return bool(self._places(x, self._stored(x.doc)))
 
     def vector_norm(self, x: Doc | Token) -> float:
         """Return the length of a vector; 0 without words."""
@@ -96,20 +98,10 @@ class DocVectors:
             )
         return float(self.vector(x) @ vectors.vector(other))
 
-    def _vector(self, x: Doc | Span | Token) -> NDArray[np.float32] | None:
-        stored = self._stored(x.doc)
+    def _places(self, x: Doc | Span | Token, stored: Stored) -> list[Any]:
+        """Return the sentences of a Doc, span or token, and its words [start, end) in each."""
         if isinstance(x, Doc):
-            return stored.result.vector
-        places = self._places(x, stored)
-        sentences = stored.result.sentences
-        if len(places) == len(sentences) and all(
-            words == (0, len(sentence.words)) for sentence, words in places
-        ):
-            return stored.result.vector
-        return vector_across(places, lambda: self._predictor(stored)) if places else None
-
-    def _places(self, x: Span | Token, stored: Stored) -> list[Any]:
-        """Return the sentences of a span or token, and its words [start, end) in each."""
+            return [(sentence, (0, len(sentence.words))) for sentence in stored.result.sentences]
         span = x.doc[x.i : x.i + 1] if isinstance(x, Token) else x
         around, place = sentences_around(span, stored.result.sentences)
         pairs = [(sentence, words_between(sentence, *place)) for sentence in around]
