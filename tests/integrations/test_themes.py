@@ -15,10 +15,11 @@ from vector_models import write_vector_bundle
 import thinstack
 from thinstack.data.words.ptb import plain
 from thinstack.errors import DataError, InputError
-from thinstack.integrations.themes import centres, run
+from thinstack.integrations.themes import centres, counting, run
 from thinstack.integrations.themes import themes as themes_module
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
+from thinstack.integrations.themes.counting import is_about
 from thinstack.integrations.themes.finding import (
     ClauseGroups,
     best_first,
@@ -341,6 +342,25 @@ def test_quotes_are_about_the_theme_as_a_whole(model, monkeypatch):
 
 def names_of(themes, row):
     return {match.theme for match in themes.of(row)}
+
+
+def test_themes_are_shown_if_their_quotes_are_about_the_title(model, frame, monkeypatch):
+    title = np.array([[1.0, 0]])
+    about, apart = [0.51, math.sqrt(1 - 0.51**2)], [0.49, math.sqrt(1 - 0.49**2)]
+    for quotes, expected in (
+        ([about] * 4 + [apart], True),
+        ([about] * 3 + [apart] * 2, False),
+        ([about, apart], True),
+        ([apart], False),
+    ):
+        assert is_about(np.concatenate([title, quotes])) == expected, quotes
+    monkeypatch.setattr(counting, "ABOUT", 1.1)
+    none = thinstack.themes(frame, "review", model=model)
+    assert len(none) == 0
+    about_plot = sum(BLAME in has for has in HAS)
+    assert none.sides[0].other.value == about_plot / none.figures.texts
+    named = thinstack.themes(frame, "review", names={"plot": [PRAISE]}, model=model)
+    assert len(named) == 1, "a theme that a user names is always shown"
 
 
 def test_rows_have_labels_and_phrases(themes, frame):

@@ -1,6 +1,6 @@
 """Counts the texts of themes in bounded memory, plus a few bytes per row."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,12 @@ from thinstack.integrations.themes.finding import free_title, title_of, typical_
 from thinstack.integrations.themes.matching import MATCH, Matcher, Matches, ThemeOptions
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 
+Encode = Callable[[Sequence[str]], NDArray[np.floating]]
+
+ABOUT: Final = 0.5
+"""Minimum cosine of a quote that is about the title of its theme."""
+
+_QUOTES: Final = 5  # quotes that are compared with the title
 _GENERAL: Final = 1  # the text has an opinion of this side without a topic
 _TOPIC: Final = 2  # the text has an opinion of this side with a topic
 _CLEAR: Final = 0.5  # weight of a sentence's polarity in the choice of quotes
@@ -27,7 +33,7 @@ class ThemeCounter:
     def __init__(self, matcher: Matcher, plan: Plan, options: ThemeOptions):
         self._matcher, self._plan, self._options, self._rows = matcher, plan, options, 0
         self._keys = [str(number) for number in range(len(matcher.sides))]
-        self._collector = Collector(plan, self._keys, options.quotes)
+        self._collector = Collector(plan, self._keys, max(options.quotes, _QUOTES))
         self._matches, self._opinions = list[Matches](), list[NDArray[np.int8]]()
 
     def add(self, texts: ReadTexts) -> None:
@@ -63,29 +69,20 @@ class ThemeCounter:
         matches["row"] += self._rows
         self._matches.append(matches)
 
-    def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
+    def themes(
+        self, report: ReportOptions, encode: Encode, products: Collection[str] = ()
+    ) -> Themes:
         """Return the counts as themes; consumes them. `report`: the name and columns of the table.
-        `products`: product names. Raises InputError if no text counts."""
+        `encode` computes unit vectors of texts. `products`: product names. Raises InputError if no
+        text counts."""
         collector, calendar, names = self._collector, self._plan.calendar, self._options.names
         figures, tallies, side_of = collector.all.figures, collector.tallies(), self._matcher.sides
         if not figures.texts:
             raise nothing_read(collector.unread(), self._plan.rows)
-        order = [*range(len(tallies))]
-        if names is None:  # those in the most texts, separately for each side
-            texts = [tally.figures.texts for tally in tallies]
-            some = sorted(filter(texts.__getitem__, order), key=lambda number: -texts[number])
-            by_side = (
-                [one for one in some if side_of[one] == side] for side in self._options.sides
-            )
-            order = [one for ones in by_side for one in ones[: self._options.most]]
-        words, titles = dict[int, tuple[str, ...]](), [*(names or ())]
-        for side in (-1, 0, 1):
-            some = [number for number in order if side_of[number] == side]
-            phrases = [tallies[number].names for number in some]
-            words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
-        for number in order if names is None else ():
-            title = title_of(self._matcher.examples[number], words[number])
-            titles.append(free_title(title, titles))
+        words = self._words(tallies)
+        order, titles = [*range(len(tallies))], [*(names or ())]
+        if names is None:
+            order = list(self._coherent(tallies, words, titles, encode))
         places = np.full(len(tallies), -1)
         places[order] = np.arange(len(order))
         matches = np.concatenate([np.zeros(0, MATCH), *self._matches])
@@ -111,6 +108,38 @@ class ThemeCounter:
             products=tuple(sorted(products)),
             matches=matches[shown],
         )
+
+    def _words(self, tallies: Sequence[Tally]) -> dict[int, tuple[str, ...]]:
+        """Return the typical words of themes, compared with others of the same side."""
+        words = dict[int, tuple[str, ...]]()
+        for side in (-1, 0, 1):
+            some = [number for number, one in enumerate(self._matcher.sides) if one == side]
+            phrases = [tallies[number].names for number in some]
+            words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
+        return words
+
+    def _coherent(
+        self,
+        tallies: Sequence[Tally],
+        words: Mapping[int, tuple[str, ...]],
+        titles: list[str],
+        encode: Encode,
+    ) -> Iterator[int]:
+        """Yield the themes to show: on each side, those in the most texts whose quotes are about
+        their title. Add their titles to `titles`."""
+        texts = [tally.figures.texts for tally in tallies]
+        order = sorted(filter(texts.__getitem__, range(len(texts))), key=lambda one: -texts[one])
+        for side in self._options.sides:
+            left = self._options.most
+            for number in (one for one in order if self._matcher.sides[one] == side):
+                title = title_of(self._matcher.examples[number], words[number])
+                quotes = [quote.text for quote in tallies[number].figures.quotes(*SIDES)]
+                if is_about(encode([title, *quotes[:_QUOTES]])):
+                    titles.append(free_title(title, titles))
+                    left -= 1
+                    yield number
+                if not left:
+                    break
 
     def _theme(self, number: int, title: str, words: tuple[str, ...], tally: Tally) -> Theme:
         everyone, side = self._collector.all, self._matcher.sides[number]
@@ -139,6 +168,13 @@ class ThemeCounter:
             counts = says, (opinions == _TOPIC) & ~has_theme, (opinions == _GENERAL) & ~has_theme
             share, other, general = (share_interval(int(one.sum()), of_all) for one in counts)
             yield SideFigures(SIDES[side], int(says.sum()), share, other, general)
+
+
+def is_about(vectors: NDArray[np.floating]) -> bool:
+    """Whether quotes are about a title, except for at most one. `vectors`: (n, D), of unit norm, of
+    the title and of the quotes."""
+    cosines = np.sort(vectors[1:] @ vectors[0])
+    return bool(cosines[min(1, len(cosines) - 1)] >= ABOUT)
 
 
 def _parts(

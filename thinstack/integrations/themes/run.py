@@ -131,7 +131,7 @@ def run_themes(
         rows = read(whole=every or not sampled)
         for some in remembered or read_texts(model, rows, options.ignore):
             counter.add(some)
-    return counter.themes(columns, products), table
+        return counter.themes(columns, model.encode, products), table
 
 
 def check_model(model: Predictor) -> None:
