@@ -53,6 +53,13 @@ def of(span, nlp):
     return state / np.linalg.norm(state)
 
 
+def test_a_doc_of_a_span_has_no_vectors(nlp):
+    doc = nlp(TEXT)[2:6].as_doc()
+    assert (doc.has_vector, doc.vector_norm, doc[0].has_vector) == (False, 0, False)
+    with pytest.raises(InputError, match="has no vectors"):
+        _ = doc.vector
+
+
 def test_any_span_and_any_token(nlp):
     doc = nlp(TEXT)
     joins = 0

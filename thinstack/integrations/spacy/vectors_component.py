@@ -71,8 +71,9 @@ class DocVectors:
         return vector_across(places, lambda: self._predictor(stored)) if vector is None else vector
 
     def has_vector(self, x: Doc | Span | Token) -> bool:
-        """Whether a Doc, span or token contains words."""
-        return bool(self._places(x, self._stored(x.doc)))
+        """Whether a Doc, span or token contains words, and its Doc the vectors of the component."""
+        stored = self._read(x.doc)
+        return stored is not None and bool(self._places(x, stored))
 
     def vector_norm(self, x: Doc | Token) -> float:
         """Return the length of a vector; 0 without words."""
@@ -121,10 +122,14 @@ class DocVectors:
         return predictor
 
     def _stored(self, doc: Doc) -> Stored:
-        stored = stored_of(doc, self.name)
-        if stored is None or any(one.vectors is None for one in stored.result.sentences):
+        if (stored := self._read(doc)) is None:
             raise InputError(f"{self.name}: this Doc has no vectors: run the pipeline on its text")
         return stored
+
+    def _read(self, doc: Doc) -> Stored | None:
+        stored = stored_of(doc, self.name)
+        lacks = stored is None or any(one.vectors is None for one in stored.result.sentences)
+        return None if lacks else stored
 
 
 class _Detached(np.ndarray):
