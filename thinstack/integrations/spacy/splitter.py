@@ -6,7 +6,7 @@ Results are stored by characters, which do not change when tokens are merged or 
 converted to the current tokens on access."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from operator import lt
 from typing import NamedTuple
@@ -83,6 +83,9 @@ _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 
 _part = re.compile(r"\S+")
 
+_Part = tuple[str, int, int]
+"""A part of a sentence, and its characters [start, end) in the text."""
+
 _LAST = np.array([0, 1])  # the end of a range is that of its last token
 
 
@@ -150,26 +153,30 @@ def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
     """Return the treebank words of a sentence, and the tokens [first, last + 1) of each, (L, 2), or
     None in the usual case that each token is a word.
 
-    Tokens without whitespace between them are tokenized as plain text if one of them is odd. HTML
-    tags produce no words. Each part of a token that contains whitespace is a separate word.
+    Tokens without whitespace between them are tokenized as plain text if one of them is odd, and so
+    are consecutive odd tokens. HTML tags produce no words. Each part of a token that contains
+    whitespace is a separate word.
     """
     reading = _odd_tokens(read)
     if reading is None:
-        words, dropped, joined = read_tokens(read.texts, read.spaces)
-        plain = not (dropped or joined)
-        return words, None if plain else tokens_of_words(len(read.texts), dropped, joined)
+        words, *changes = read_tokens(read.texts, read.spaces)
+        return words, tokens_of_words(len(read.texts), *changes) if any(changes) else None
     text, odd, (firsts, lasts) = reading
+    joined = ~np.array(read.spaces[:-1], np.bool_) | (odd[:-1] & odd[1:])
+    groups = np.append(0, np.cumsum(~joined))
+    odd = np.bincount(groups, odd)[groups] > 0
+    opening = np.flatnonzero(np.append(True, ~(joined & odd[1:])))
+    closing = np.append(opening[1:], len(odd)) - 1
     parts = list[_Part]()
-    for start, behind in _stretches(read.spaces, odd):
-        place = firsts[start], lasts[behind - 1]
-        if odd[start:behind].any():
-            parts += _read(text, *place)
+    for start, end, plain in zip(firsts[opening], lasts[closing], odd[opening], strict=True):
+        if plain:
+            parts += _read(text, start, end)
         else:  # one token, or the parts of a merged token that contains whitespace
-            parts += [_Part(one[0], *one.span()) for one in _part.finditer(read.text, *place)]
+            parts += [(one[0], *one.span()) for one in _part.finditer(read.text, start, end)]
     if not parts:
         return [], None
-    texts = [part.text for part in parts]
-    places = np.array([part[1:] for part in parts], np.int64)
+    texts = [part for part, _, _ in parts]
+    places = np.array([place for _, *place in parts], np.int64)
     owners = np.searchsorted(lasts, places[:, 0], side="right")
     behind_owners = np.searchsorted(firsts, places[:, 1])
     # Words of one token, such as of a hashtag or a very long one, are not joined again.
@@ -195,49 +202,19 @@ def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_], NDArray[np
         return None
     places = np.array([read.starts, read.ends], np.int64) - read.starts[0]
     firsts, lasts = places
-    signs = _cut_signs(text, firsts)
+    # The tokens [first, last + 1) of each emoji and hashtag that spaCy has split.
+    spans = np.array([match.span() for match in rules().signs.finditer(text)]).reshape(-1, 2)
+    first, behind = firsts.searchsorted(spans[:, 0], "right") - 1, firsts.searchsorted(spans[:, 1])
+    signs = [pair for pair in zip(first, behind, strict=True) if pair[1] - pair[0] > 1]
     if not (plain or negations or signs) and read.plain:
         return None
     plain = plain or PlainText.of(text)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
     odd = (changes[lasts] > changes[firsts]) | (lasts - firsts > LONGEST)
     odd[np.searchsorted(firsts, negations, side="right") - 1] = True
-    for first, behind in signs:
-        odd[first:behind] = True
+    for sign in signs:
+        odd[slice(*sign)] = True
     return plain, odd, places
-
-
-def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """List the tokens [first, last + 1) of each emoji and hashtag that spaCy has split."""
-    places = [match.span() for match in rules().signs.finditer(text)]
-    starts, ends = np.array(places, np.int64).reshape(-1, 2).T
-    first = np.searchsorted(firsts, starts, side="right") - 1
-    behind = np.searchsorted(firsts, ends)
-    pairs = zip(first.tolist(), behind.tolist(), strict=True)
-    return [(start, end) for start, end in pairs if end - start > 1]
-
-
-class _Part(NamedTuple):
-    """A part and its characters [start, end) in the text of the sentence."""
-
-    text: str
-    start: int
-    end: int
-
-
-def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Yield the tokens [first, last + 1) that are read together: adjacent ones without whitespace
-    if any of them is odd, and consecutive odd ones; all others separately."""
-    start, count = 0, len(spaces)
-    while start < count:
-        end = start + 1
-        while end < count and (not spaces[end - 1] or (odd[end - 1] and odd[end])):
-            end += 1
-        if odd[start:end].any():
-            yield start, end
-        else:
-            yield from ((place, place + 1) for place in range(start, end))
-        start = end
 
 
 def _read(plain: PlainText, start: int, end: int) -> list[_Part]:
@@ -245,4 +222,4 @@ def _read(plain: PlainText, start: int, end: int) -> list[_Part]:
     first, behind = np.searchsorted(plain.starts, (start, end)).tolist()
     words, places = plain_words(plain.text[first:behind])
     typed = plain.typed(places + first).tolist() if words else []
-    return [_Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)]
+    return [(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)]
