@@ -20,7 +20,7 @@ from thinstack.bundle.gate.onnx_gate import check_onnx, initializers
 from thinstack.bundle.manifest import CASES_FILE, ONNX_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.runtime.reference import check_cases
-from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
+from thinstack.training.loop.learner import load_checkpoint, save_checkpoint
 
 SENTENCES = [["the", "film"], ["The", "film", "is", "not", "good", "."]]
 MANIFEST = "manifest.json"

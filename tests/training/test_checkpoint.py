@@ -13,7 +13,7 @@ from torch import nn
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError, DataError
 from thinstack.integrations.spacy_training.text_learner import TextLearner
-from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
+from thinstack.training.loop.learner import load_checkpoint, save_checkpoint
 
 HISTORY = [{"seed": 1, "epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]
 

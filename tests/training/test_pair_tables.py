@@ -25,7 +25,7 @@ from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
-from thinstack.training.tasks.pairs import Entailment, Pair, always_commonest, by_overlap
+from thinstack.training.tasks.pairs import Entailment, Pair, Relatedness
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 
@@ -211,12 +211,14 @@ def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest():
     train = [pair("a b", "A b", 5.0), pair("a b", "c d", 1.0), pair("a b c", "a d e", 2.0)]
     overlaps, dev = [1.0, 0.0, 0.2], [pair("a b", "b c", 4.0), pair("a", "b", 1.5)]
     slope, start = np.polyfit(overlaps, [5.0, 1.0, 2.0], 1)
-    found = by_overlap(train, dev)[1]
+    rated, classified = (kind(format="table.v1") for kind in (Relatedness, Entailment))
+    _, found = rated.rival(SimpleNamespace(items=(train, dev)), ())
     errors = np.array([start + slope / 3 - 4.0, start - 1.5])
     assert found["mse"] == pytest.approx(np.mean(errors**2))
     assert found["pearson"] == pytest.approx(1)
     classes = [pair("a", "b", label) for label in "xyy"]
-    assert always_commonest(classes, classes[:2])[1]["accuracy"] == 50
+    _, found = classified.rival(SimpleNamespace(items=(classes, classes[:2])), ())
+    assert found["accuracy"] == 50
 
 
 @pytest.mark.parametrize(("column", "init"), [("label", "start"), ("score", "none")])

@@ -90,7 +90,6 @@ def _finish(
     out: Path,
     console: Console,
 ) -> None:
-    """Write and print the figures, and publish the best seed."""
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
@@ -180,7 +179,6 @@ def _progress(console: Console, *columns: bars.ProgressColumn) -> bars.Progress:
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    """Train a seed, with a progress bar over all its epochs."""
     task, labels = recipe.task, recipe.model.shown_labels
     epochs = recipe.training.epochs + recipe.training.parser_epochs
     left = bars.TextColumn("time left"), bars.TimeRemainingColumn(compact=True)

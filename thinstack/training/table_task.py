@@ -92,7 +92,6 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
 
 
 def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str:
-    """Return the name of the task for a table with these text columns."""
     if len(columns) > 2:
         raise InputError(
             f"--text: expected one column, or two for pairs, found {len(columns)}; drop some"

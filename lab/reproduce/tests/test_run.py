@@ -35,7 +35,7 @@ from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.checkpoint import _digest
+from thinstack.training.loop.learner import _digest
 from thinstack.training.loop.seeds import run_seed
 
 

@@ -122,7 +122,6 @@ def repeated(
 
 
 def _grouped(items: Sequence[Item], group_of: Callable[[Item], Hashable]) -> list[list[int]]:
-    """Return the indices of the items of each group."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         groups[group_of(item)].append(place)

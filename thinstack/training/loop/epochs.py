@@ -19,9 +19,14 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
-from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.learner import Learner, process_settings, set_rates
+from thinstack.training.loop.learner import (
+    Learner,
+    load_checkpoint,
+    process_settings,
+    save_checkpoint,
+    set_rates,
+)
 from thinstack.training.loop.losses import check_precision, lower_precision
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
@@ -154,7 +159,6 @@ def _draw_epoch(
 def _drawn_examples(
     model: Model, datasets: Datasets, recipe: Recipe, draw: np.random.Generator
 ) -> list[Example]:
-    """Draw the examples of the lessons that are drawn again for each epoch."""
     if datasets.treebank is None:
         return []
     trees = drawn_trees(recipe, datasets.treebank, draw)

@@ -72,7 +72,6 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
 
 
 def _float32_cells(model: Model) -> list[str]:
-    """Return the names of the cells that do not support bfloat16."""
     cells = [part for part in model.modules() if isinstance(part, Cell)]
     return [type(cell).__name__ for cell in cells if not cell.bf16]
 

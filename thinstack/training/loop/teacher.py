@@ -230,6 +230,5 @@ def _words_in(tree: Tree) -> Iterator[tuple[int, str]]:
 
 
 def _split(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:
-    """Split rows into parts of these sizes."""
     parts = list(rows)
     return np.split(np.concatenate(parts), np.cumsum(sizes)[:-1]) if parts else []

@@ -198,7 +198,11 @@ class Entailment(Pairs):
         return {"calibration_error": cases_of(answers)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
-        return always_commonest(*datasets.items)
+        """Return the majority baseline."""
+        train, dev = datasets.items
+        commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
+        right = np.array([pair.target == commonest for pair in dev], np.int64)
+        return "always the most frequent class", entailment(right, np.ones_like(right))
 
     def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
         if numbers := [value for value in values if is_fraction(value)]:
@@ -239,7 +243,12 @@ class Relatedness(Pairs):
         return rating_of(text, self.score_column, labels)
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
-        return by_overlap(*datasets.items)
+        """Return a linear regression on the Jaccard index of the lower-cased words of both
+        sentences."""
+        (x, y), (dev_x, gold) = map(_overlaps_and_ratings, datasets.items)
+        slope = np.cov(x, y)[0, 1] / variance if (variance := x.var(ddof=1)) else 0.0
+        ratings = y.mean() + slope * (dev_x - x.mean())
+        return "linear regression on shared words", relatedness(ratings, gold)
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         labels = recipe.model.labels
@@ -259,23 +268,7 @@ def _target(pair: Pair, labels: Sequence[str]) -> float | int:
     return labels.index(pair.target) if isinstance(pair.target, str) else float(pair.target)
 
 
-def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """Return the name and the figures on `dev` of the majority baseline of `train`."""
-    commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
-    right = np.array([pair.target == commonest for pair in dev], np.int64)
-    return "always the most frequent class", entailment(right, np.ones_like(right))
-
-
-def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """Return the name and the figures on `dev` of a linear regression on the Jaccard index of the
-    lower-cased words of both sentences."""
-    x, y = _overlaps(train), np.array([pair.target for pair in train], np.float64)
-    slope = np.cov(x, y)[0, 1] / variance if (variance := x.var(ddof=1)) else 0.0
-    ratings = y.mean() + slope * (_overlaps(dev) - x.mean())
-    gold = np.array([pair.target for pair in dev], np.float64)
-    return "linear regression on shared words", relatedness(ratings, gold)
-
-
-def _overlaps(pairs: Sequence[Pair]) -> NDArray[Any]:
+def _overlaps_and_ratings(pairs: Sequence[Pair]) -> tuple[NDArray[Any], NDArray[Any]]:
     sides = [[{word.lower() for word in tree.words} for tree in pair.trees] for pair in pairs]
-    return np.array([len(a & b) / len(a | b) for a, b in sides])
+    overlaps = np.array([len(a & b) / len(a | b) for a, b in sides])
+    return overlaps, np.array([pair.target for pair in pairs], np.float64)

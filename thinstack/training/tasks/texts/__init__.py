@@ -29,7 +29,8 @@ from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import NAMES, text_figures
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.figures import Figures, percent, percentage
+from thinstack.integrations.show.marks import as_text, shorten, visible
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import text_scores
 from thinstack.text.sentences import Sentence
@@ -43,7 +44,7 @@ from thinstack.training.publish.reports import say_classes, show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, check_label
-from thinstack.training.tasks.texts.report import NAME, plain_rival, show_changes, show_texts
+from thinstack.training.tasks.texts.report import NAME, plain_rival, show_texts
 
 __all__ = ["Texts"]
 
@@ -52,6 +53,10 @@ NEIGHBOURS = 0.2
 
 PHRASE_PENALTY = 1.0
 """`phrase_penalty` for texts whose labels are classes of the initial bundle, or sets of them."""
+
+
+LISTED = 3
+"""Number of texts that became right, and wrong, in a list."""
 
 
 class Text(NamedTuple):
@@ -196,16 +201,27 @@ class Texts(TextTask):
         self, result: SeedResult, datasets: Datasets, recipe: Recipe, console: Console
     ) -> None:
         (source,) = recipe.measured_trees
-        answers = result.answers[source]
-        if datasets.start is None or answers is None:
+        answers, start, labels = result.answers[source], datasets.start, recipe.model.shown_labels
+        if start is None or answers is None or recipe.init is None:
             return
-        model, labels = recipe.model, datasets.start.config.shown_labels
-        same = labels == model.shown_labels
-        if not same and (not model.class_sets or labels != model.labels):
+        same, sets = start.config.shown_labels == labels, recipe.model.class_sets
+        if not same and (not sets or start.config.shown_labels != recipe.model.labels):
             return
-        sets = None if same else set_matrix(model.labels, model.class_sets)
-        before = text_scores_of(load_model(datasets.start), datasets.dev, source, sets)(None)
-        show_changes(before.argmax(1), answers, datasets.items[1], recipe, console)
+        classes = None if same else set_matrix(recipe.model.labels, sets)
+        scores = text_scores_of(load_model(start), datasets.dev, source, classes)(None)
+        before, after, gold = scores.argmax(1), answers.predicted, answers.gold
+        better, worse = (after == gold) & (before != gold), (after != gold) & (before == gold)
+        first, now = (percent(percentage(one == gold)) for one in (before, after))
+        console.print(
+            f"compared with {as_text(recipe.init.bundle)}: accuracy {first} -> {now}; of "
+            f"{len(gold):,} texts, {better.sum():,} became right and {worse.sum():,} wrong",
+            soft_wrap=True,
+        )
+        for title, changed in (("right", better), ("wrong", worse)):
+            for place in np.flatnonzero(changed)[:LISTED].tolist():
+                text, then, answer = datasets.items[1][place], before[place], after[place]
+                line = f"  {title}: line {text.line}, {labels[then]} -> {labels[answer]}: "
+                console.print(as_text(line + shorten(visible(text.text), 70)), soft_wrap=True)
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         lines = self._scale_lines(recipe.model)

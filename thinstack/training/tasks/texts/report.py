@@ -1,5 +1,5 @@
 """The baseline for texts, TF-IDF and logistic regression in scikit-learn, and the comparison of a
-model with it and with the model from which training started."""
+model with it."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,15 +16,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from threadpoolctl import threadpool_limits
 
 from thinstack.evaluate.accuracy import NAMES, confusion, text_figures
-from thinstack.evaluate.figures import (
-    Figures,
-    figure_names,
-    interval_line,
-    percent,
-    percentage,
-    shown,
-)
-from thinstack.integrations.show.marks import as_text, shorten, visible
+from thinstack.evaluate.figures import Figures, figure_names, interval_line, shown
 from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe
@@ -42,9 +34,6 @@ MAX_WEIGHTS: Final = 1_000_000
 
 _FEW: Final = 50
 """Below this number of texts, character n-grams that occur in one text only are features too."""
-
-_LISTED: Final = 3
-"""Number of texts that became right, and wrong, in a list."""
 
 
 def plain_rival(train: Sequence["Text"], dev: Sequence["Text"], labels: Sequence[str]) -> Figures:
@@ -138,28 +127,3 @@ def _advice(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -> str
         f"the baseline ({name}) is ahead by {ahead:.1f} percentage points: try "
         f"{', '.join(tries)}, or use the baseline if you do not need phrases"
     )
-
-
-def show_changes(
-    before: NDArray[np.int64],
-    answers: Answers,
-    texts: Sequence["Text"],
-    recipe: Recipe,
-    to: Console,
-) -> None:
-    """Print the accuracy over `texts` of the classes (T,) `before`, from the model where training
-    started, and of the trained model's `answers`; then some texts that became right, and wrong."""
-    gold, after, labels = answers.gold, answers.predicted, recipe.model.shown_labels
-    better, worse = (after == gold) & (before != gold), (after != gold) & (before == gold)
-    first, now = (percent(percentage(classes == gold)) for classes in (before, after))
-    assert recipe.init is not None
-    to.print(
-        f"compared with {as_text(recipe.init.bundle)}: accuracy {first} -> {now}; of "
-        f"{len(texts):,} texts, {better.sum():,} became right and {worse.sum():,} wrong",
-        soft_wrap=True,
-    )
-    for title, changed in (("right", better), ("wrong", worse)):
-        for place in np.flatnonzero(changed)[:_LISTED].tolist():
-            text, then, answer = texts[place], labels[before[place]], labels[after[place]]
-            line = f"  {title}: line {text.line}, {then} -> {answer}: "
-            to.print(as_text(line + shorten(visible(text.text), 70)), soft_wrap=True)
