@@ -168,40 +168,37 @@ class TableTask(Task):
     # -- reports
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
-        self.say_targets(recipe, datasets, console)
-        for line, style in self._problems(recipe, datasets, out):
+        def say(line: str, style: str = "yellow") -> None:
             console.print(Text(escaped(line), style=style))
 
-    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
-        """Print the classes, and the number of rows of each."""
-        say_classes(recipe.model.shown_labels, datasets, console)
-
-    def _problems(self, recipe: Recipe, datasets: Datasets, out: Path) -> Iterator[tuple[str, str]]:
-        """Yield lines with their styles about skipped rows, which are listed in the folder `out`,
-        repeated texts, unknown words, and texts in both parts of the data."""
+        self.say_targets(recipe, datasets, console)
         if datasets.skipped:
             path, count = out / SKIPPED_FILE, len(datasets.skipped)
             write_atomically(path, "".join(f"{error}\n" for error in datasets.skipped))
-            yield f"skipped unusable rows: {count:,} (listed in {path})", "yellow"
+            say(f"skipped unusable rows: {count:,} (listed in {path})")
         what, (train, dev) = self.items, datasets.items
         several, unlike = repeated([*train, *dev], self.class_of, self.group_of)
         if several and not self.repeats:
             aside = "" if recipe.data.dev else ", all rows of each in the same part"
             odd = f", {unlike:,} of them with different classes" if unlike else ""
-            yield f"{what} that occur in several rows: {several:,}{odd}{aside}", ""
-        rows = (row for part in datasets.items for row in part)
-        counts = Counter(word for row in rows for words in self.sentences(row) for word in words)
+            say(f"{what} that occur in several rows: {several:,}{odd}{aside}", style="")
+        sentences = (words for row in (*train, *dev) for words in self.sentences(row))
+        counts = Counter(word for words in sentences for word in words)
         knows = datasets.vocabulary.knows
         unknown = Counter({word: count for word, count in counts.items() if not knows(word)})
         share = unknown.total() / max(counts.total(), 1)
         if share >= NOTABLE:
             most = ", ".join(word for word, _ in unknown.most_common(5))
             problem = f"{share:.0%} of the words are unknown to the model, such as {most:.80}"
-            yield f"{problem}: it cannot tell them apart", "yellow"
+            say(f"{problem}: it cannot tell them apart")
         trained = {self.group_of(row) for row in train}
         if shared := sum(self.group_of(row) in trained for row in dev):
             problem = f"{shared:,} of the development {what} are also in the training data"
-            yield f"{problem}, so the figures are too high", "yellow"
+            say(f"{problem}, so the figures are too high")
+
+    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
+        """Print the classes, and the number of rows of each."""
+        say_classes(recipe.model.shown_labels, datasets, console)
 
     # -- for `thinstack train TABLE`
 

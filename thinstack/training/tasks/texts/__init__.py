@@ -224,34 +224,30 @@ class Texts(TextTask):
                 console.print(as_text(line + shorten(visible(text.text), 70)), soft_wrap=True)
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
-        lines = self._scale_lines(recipe.model)
-        say_classes(recipe.model.shown_labels, datasets, console, lines)
-
-    def _scale_lines(self, model: ModelConfig) -> Iterator[str]:
-        """Yield lines on whether the labels are treated as a scale."""
-        labels, sets = model.shown_labels, model.class_sets
+        """Print the classes, and whether they are treated as a scale."""
+        labels, sets, lines = recipe.model.shown_labels, recipe.model.class_sets, list[str]()
         if sets:
             meant = "; ".join(f"{label} is {' or '.join(sets[label])}" for label in labels)
-            yield (
+            lines.append(
                 f"they are treated as a scale of sentiment: {meant}. Phrases keep their "
                 "scores; if the classes are something else, train with --no-scale (in Python "
                 "scale=False)"
             )
-            return
-        if self.neighbours:
-            yield (
+        elif self.neighbours:
+            lines.append(
                 f"they are treated as a scale, {' < '.join(labels)}: {self.neighbours:.0%} of "
                 "each text's target goes to the adjacent classes; if they are not a scale, "
                 "train with --no-scale (in a recipe neighbours = 0)"
             )
         elif are_numbers(labels) and len(labels) > 2:
-            yield (
+            lines.append(
                 "they are numbers, but not treated as a scale; if they are one, such as "
                 "stars, train with --scale (in a recipe neighbours = 0.2). If no text has its "
                 "lowest or highest step, list all steps, such as --labels 1,2,3,4,5"
             )
-        if {*labels} == {*NUMBERS} and Scale.of(labels):
-            yield f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}"
+        if not sets and {*labels} == {*NUMBERS} and Scale.of(labels):
+            lines.append(f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}")
+        say_classes(labels, datasets, console, lines)
 
     # -- what `thinstack train TABLE` asks
 
