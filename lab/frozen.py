@@ -159,7 +159,7 @@ def recipes() -> Iterator[tuple[str, Any]]:
     from unittest import mock
 
     from thinstack.training import train_texts
-    from thinstack.training.table_task import TableOptions
+    from thinstack.training.text_recipe import TableOptions
 
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(train_texts, "run_recipe"):
         for name, content in TABLES.items():

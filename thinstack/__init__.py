@@ -199,7 +199,7 @@ def train_texts(
     from thinstack.errors import InputError, needs_extra
 
     with needs_extra("export"):
-        from thinstack.training.table_task import TableOptions
+        from thinstack.training.text_recipe import TableOptions
         from thinstack.training.train_texts import train_rows
     if isinstance(labels, str):  # each letter would be a label
         raise InputError(f"labels: expected a list, such as ['no', 'yes'], found {labels!r}")

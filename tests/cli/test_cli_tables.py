@@ -9,7 +9,7 @@ from thinstack.data.files.paths import in_resolved_folder
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import Recipe
-from thinstack.training.table_task import TableOptions, table_task
+from thinstack.training.text_recipe import TableOptions, table_task
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"

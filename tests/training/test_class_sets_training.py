@@ -16,8 +16,8 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop.losses import text_losses
 from thinstack.training.recipe import Recipe
-from thinstack.training.table_task import TableOptions
 from thinstack.training.task import Step
+from thinstack.training.text_recipe import TableOptions
 from thinstack.training.train_texts import train_table
 
 SETS = {"down": FIVE[:2], "up": FIVE[3:]}

@@ -24,8 +24,8 @@ from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
-from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks.pairs import Entailment, Pair, Relatedness
+from thinstack.training.text_recipe import TableOptions, table_task
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 

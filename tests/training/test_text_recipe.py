@@ -13,11 +13,11 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.manager import manager
 from thinstack.training import text_recipe as recipes
 from thinstack.training.examples.inputs import Inputs
+from thinstack.training.publish.calibrate import fit_weights
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER
-from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts import Texts
-from thinstack.training.text_recipe import fit_weights, table_recipe, text_recipe
+from thinstack.training.text_recipe import TableOptions, table_recipe, text_recipe
 from thinstack.training.train_texts import _toml, _write_recipe, commented, start_line
 
 FILES = DataConfig(train='a "b".csv', dev_share=0.1)

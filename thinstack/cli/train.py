@@ -110,7 +110,7 @@ def train(
         with stoppable(_STOPPED):
             if suffix == ".spacy" or as_table or holds_table(file):
                 with needs_extra("export"), imports_that_stay():
-                    from thinstack.training.table_task import TableOptions
+                    from thinstack.training.text_recipe import TableOptions
                     from thinstack.training.train_texts import train_table
                 options = TableOptions(**of_table, seeds=tuple(seed or (1,)))
                 with locked(out):

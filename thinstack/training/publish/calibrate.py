@@ -1,22 +1,26 @@
 """Fits the temperature of a model on development data, measures its effect, and applies it to the
-weights of the head."""
+weights of the head; and fits the weights of labels that are sets of classes."""
 
 import copy
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax
 
+from thinstack.bundle import Bundle
+from thinstack.bundle.weights import load_model
 from thinstack.core.model.model import Model
+from thinstack.core.scale import set_matrix
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error
 from thinstack.training.examples.example import Example, forests_of
-from thinstack.training.loop.measuring import Answers, tempered
+from thinstack.training.loop.measuring import Answers, tempered, text_scores_of
 from thinstack.training.recipe import Recipe
 
 FEWEST: Final = 50
@@ -27,6 +31,11 @@ BOUNDS: Final = (0.1, 10.0)
 
 TOLERANCE: Final = 1e-3
 """Maximum difference of scores after applying the temperature to the weights."""
+
+MOST_WEIGHED: Final = 2000
+"""Maximum texts that weights are fitted on, evenly spread."""
+_TOWARDS_ONE: Final = 1e-3
+"""Weight of the squared logarithms of the weights, relative to the mean loss of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +151,34 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
             f"by {apart:.2g}; fix or remove its scale_logits, or set export.calibrate = false"
         )
     return scaled
+
+
+def with_weights(recipe: Recipe, items: Sequence[Any], start: Bundle) -> Recipe:
+    """Add the most likely weights of the labels for these training texts, by the scores of the
+    initial bundle: labels may be more or less frequent than in its treebank."""
+    texts, config = items[:: -(-len(items) // MOST_WEIGHED)], recipe.model
+    gold = [config.shown_labels.index(text.label) for text in texts]
+    words = [text.sentences for text in texts]
+    examples = recipe.task.made_examples(words, gold, start.vocabulary(), config)
+    source = "self" if config.parses else "gold"
+    sets = set_matrix(config.labels, config.class_sets)
+    masses = text_scores_of(load_model(start), examples, source, sets)(None)
+    weights = fit_weights(masses, np.array(gold)).tolist()
+    rounded = {"class_weights": tuple(float(f"{weight:.4g}") for weight in weights)}
+    return recipe.model_copy(update={"model": config.model_copy(update=rounded)})
+
+
+def fit_weights(masses: NDArray[np.floating], gold: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the weights (S,), with the product 1, that maximize the likelihood of the labels
+    `gold` (T,), if a label is as probable as its weight times its mass (T, S)."""
+    logs = np.log(np.maximum(masses.astype(np.float64), np.finfo(np.float32).tiny))
+    shares = np.bincount(gold, minlength=logs.shape[1]) / len(gold)
+
+    def loss(bias: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        likely = log_softmax(logs + bias, axis=1)
+        value = -likely[np.arange(len(gold)), gold].mean() + _TOWARDS_ONE * (bias**2).sum()
+        return float(value), np.exp(likely).mean(0) - shares + 2 * _TOWARDS_ONE * bias
+
+    bias = minimize(loss, np.zeros(logs.shape[1]), jac=True).x
+    weights: NDArray[np.float64] = np.exp(bias - bias.mean())
+    return weights
