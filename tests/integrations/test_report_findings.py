@@ -16,6 +16,7 @@ from thinstack.integrations.report.findings import change_of
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions
+from thinstack.integrations.report.sentences import change_sentence
 from thinstack.integrations.report.tally import Figures, share_interval
 from thinstack.integrations.themes.matching import MATCH
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
@@ -52,6 +53,8 @@ def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
     assert "; only in Leeds (" in sentence
     assert sentence.endswith(" accounts for half of it.")
     assert not any("Leeds" in other for other in others), "one cause is one sentence"
+    week = change_sentence(change._replace(last=change.first, lasts=False), "week")
+    assert week.startswith("In the week of 1 Jul 2025, ")
     page = summary.html()
     assert sentence in page
     assert "A dashed line marks the start of the change." in page

@@ -8,14 +8,16 @@ import itertools
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 from integrations.report_rows import mention, report, row, rows
 
-from thinstack.integrations.report.page import MOST_SHOWN
+from thinstack.integrations.report.page import MOST_SHOWN, course_paths
 from thinstack.integrations.report.rows import Span
+from thinstack.integrations.report.tally import Figures
 
 VOID = {"meta", "br", "rect", "path", "input"}
 TEXTS = rows(900)
@@ -180,6 +182,13 @@ def test_the_axis_holds_all_shares_and_pictures_stay_inside(summary, markup):
     heights = re.findall(r"[ML]\d[\d.]* (-?[\d.]+)", " ".join(re.findall(r' d="([^"]*)"', markup)))
     assert len(heights) > 40
     assert all(0 <= float(height) <= 100 for height in heights)
+
+
+def test_a_period_between_gaps_has_a_band_with_a_width():
+    periods = {date(2025, month, 1): Figures(*[11, 0, 9] * (month == 2)) for month in (1, 2, 3)}
+    paths = dict(course_paths(periods, "negative", None))
+    assert paths["line"] == "M500.0 50.0"
+    assert paths["band"] == "M416.7 0.0L583.3 0.0L583.3 100.0L416.7 100.0Z"
 
 
 def test_csv_has_the_figures_of_json(summary):

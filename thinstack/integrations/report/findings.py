@@ -48,8 +48,7 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     values, ranks = np.array(p_values), np.arange(len(p_values), 0, -1)
     order = np.argsort(-values)
     values[order] = np.minimum.accumulate(values[order] * len(values) / ranks)
-    adjusted: list[float] = values.tolist()
-    return adjusted
+    return list(values.tolist())
 
 
 class Difference(NamedTuple):

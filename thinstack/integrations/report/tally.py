@@ -83,8 +83,7 @@ class Figures:
 
     def count(self, side: Side) -> int:
         """Return the number of texts on a side."""
-        count: int = getattr(self, side)
-        return count
+        return int(getattr(self, side))
 
     def share(self, side: Side) -> Interval | None:
         """Return the share of the texts on a side, with its interval; None without texts."""
@@ -245,8 +244,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        figures = any(isinstance(part, Figures) for part in value.values())
-        return named(value) if figures else {name: plain(part) for name, part in value.items()}
+        return {name: plain(part) for name, part in value.items()}
     if is_dataclass(value) or hasattr(value, "_fields"):
         data: dict[str, Any] = {}
         for name in getattr(value, "_fields", None) or [part.name for part in fields(value)]:
