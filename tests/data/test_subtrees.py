@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.phrases import phrases_of, prefixes_of, project_labels
-from thinstack.data.trees.subtrees import LabelledTree, joined, replaced, subtree
+from thinstack.data.trees.subtrees import LabelledTree, replaced, subtree
 from thinstack.errors import TreeError
 
 SENTENCE = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 (2 is) (4 fun)) (2 .)))")
@@ -39,10 +39,6 @@ def test_a_phrase_and_the_tree_with_another_in_its_place(node, phrase, rest):
     changed = replaced(SENTENCE, node, plain("( so dull )"))
     assert shown(changed) == rest
     assert set(found.labels) == set(changed.labels) == {None}
-
-
-def test_trees_of_trees():
-    assert shown(joined(plain("( a b )"), Tree.right(["c"]))) == "( ( a b ) c )"
 
 
 def test_trees_that_are_not_binary_are_refused():

@@ -239,10 +239,13 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
     sides, sides_of_both = _pairs(judged), _pairs(both)
     finding = [one for one in judged if one.predicted is not None]
     words = [({t[:2] for t in one.gold}, {t[:2] for t in one.predicted or ()}) for one in finding]
+    of_sides = [
+        f1(int((sides == side).all(1).sum()), *(sides == side).sum(0).tolist()) for side in SIDES
+    ]
     phrases = np.array([is_phrase for one in judged for is_phrase in one.phrases], np.bool_)
     return {
         "polarity_accuracy": percentage(sides[:, 0] == sides[:, 1]),
-        "polarity_f1": _macro_f1(sides),
+        "polarity_f1": sum(one or 0.0 for one in of_sides) / len(SIDES) if len(sides) else None,
         "mixed_accuracy": percentage(sides_of_both[:, 0] == sides_of_both[:, 1]),
         "term_f1": _f1(words),
         "aspect_f1": _f1([({*one.gold}, {*(one.predicted or ())}) for one in finding]),
@@ -256,15 +259,6 @@ def _pairs(judged: Sequence[Judged]) -> NDArray[np.int64]:
         (gold, side) for one in judged for (*_, gold), side in zip(one.gold, one.sides, strict=True)
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
-
-
-def _macro_f1(pairs: NDArray[np.int64]) -> float | None:
-    if not len(pairs):
-        return None
-    of_sides = [
-        f1(int((pairs == side).all(1).sum()), *(pairs == side).sum(0).tolist()) for side in SIDES
-    ]
-    return sum(one or 0.0 for one in of_sides) / len(SIDES)
 
 
 def _f1(sets: Sequence[tuple[set[Any], set[Any]]]) -> float | None:

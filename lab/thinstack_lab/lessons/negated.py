@@ -14,7 +14,8 @@ import numpy as np
 from pydantic import Field
 
 from thinstack.core import Tree
-from thinstack.data.trees.subtrees import LabelledTree, joined, replaced, subtree
+from thinstack.core.transitions import REDUCE
+from thinstack.data.trees.subtrees import LabelledTree, replaced, subtree
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack_lab.lessons.grammar import Grammar, Negatable, Place, negatable, read_grammar
 
@@ -121,6 +122,12 @@ def _filler(
     everyday = grammar.everyday[kind]
     phrase = _flat(_one(everyday.positive if side else everyday.negative, draw))
     return _without_article(phrase) if slot == "b" else phrase
+
+
+def joined(left: Tree, right: Tree) -> Tree:
+    """The two trees as the children of a binary root."""
+    steps = np.concatenate([left.transitions, right.transitions, [REDUCE]])
+    return Tree.from_transitions(steps, left.words + right.words)
 
 
 def left_branching(parts: list[Tree]) -> Tree:

@@ -40,9 +40,7 @@ def separated_records(
         if not names:
             return
         yield names
-        rows.width = len(
-            names
-        )
+        rows.width = len(names)
         if rows.width == 1:  # no separator
             rows.dialect, rows.stray_is_text = dialect._replace(separator=ONE_COLUMN), True
         while row := rows.next():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.transitions import REDUCE, SHIFT, balanced, over, sentence_trees
+from thinstack.core.transitions import SHIFT, balanced, over, sentence_trees
 
 
 class LabelledTree(NamedTuple):
@@ -40,12 +40,7 @@ class LabelledTree(NamedTuple):
     @classmethod
     def joined(cls, left: "LabelledTree", right: "LabelledTree", label: int = -1) -> "LabelledTree":
         """Join two trees as the children of a root with this class, in one sentence."""
-        soft = None
-        if left.soft is not None and right.soft is not None:
-            root = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
-            soft = np.concatenate([left.soft, right.soft, root.astype(np.float16)])
-        labels = np.concatenate([left.labels, right.labels, [label]])
-        return cls(joined(left.tree, right.tree), labels, soft)
+        return cls.text([left, right], label)._replace(sentences=None)
 
     @classmethod
     def text(cls, sentences: Sequence["LabelledTree"], label: int = -1) -> "LabelledTree":
@@ -147,12 +142,6 @@ def replaced(tree: Tree, node: int, phrase: Tree) -> Tree:
     steps, first = tree.transitions, _first(tree, node)
     changed = np.concatenate([steps[:first], phrase.transitions, steps[node + 1 :]])
     return Tree.from_transitions(changed, (*tree.words[:start], *phrase.words, *tree.words[end:]))
-
-
-def joined(left: Tree, right: Tree) -> Tree:
-    """Join two trees as the children of a binary root."""
-    steps = np.concatenate([left.transitions, right.transitions, [REDUCE]])
-    return Tree.from_transitions(steps, left.words + right.words)
 
 
 def _first(tree: Tree, node: int) -> int:
