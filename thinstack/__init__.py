@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from thinstack.core.tree import Tree
-    from thinstack.data.trees.binarize import binarize, from_binary, to_binary
+    from thinstack.data.trees.binarize import binarize, english_head, from_binary, to_binary
     from thinstack.data.trees.brackets import from_brackets, to_brackets
     from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
-    from thinstack.data.trees.head_rules import english_head
     from thinstack.data.trees.nltk import from_nltk, to_nltk
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
@@ -51,10 +50,9 @@ else:
         __name__,
         {
             "core.tree": "Tree",
-            "data.trees.binarize": "binarize from_binary to_binary",
+            "data.trees.binarize": "binarize english_head from_binary to_binary",
             "data.trees.brackets": "from_brackets to_brackets",
             "data.trees.conllu": "read_conllu to_conllu write_conllu",
-            "data.trees.head_rules": "english_head",
             "data.trees.nltk": "from_nltk to_nltk",
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",

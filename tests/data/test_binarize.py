@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.data.trees.binarize import binarize, from_binary, to_binary
+from thinstack.data.trees.binarize import binarize, english_head, from_binary, to_binary
 from thinstack.data.trees.brackets import from_brackets, to_brackets
-from thinstack.data.trees.head_rules import english_head
 from thinstack.errors import TreeError
 
 

@@ -76,11 +76,8 @@ def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntAr
 
     If several nodes share a span (unary chains), the last in transition order, the highest, counts.
     """
-    label_of = {
-        (start, end): label
-        for (start, end), label in zip(spans.tolist(), labels.tolist(), strict=True)
-    }
-    return np.array([label_of.get((start, end), -1) for start, end in wanted.tolist()], np.int64)
+    label_of = dict(zip(map(tuple, spans.tolist()), labels.tolist(), strict=True))
+    return np.array([label_of.get(span, -1) for span in map(tuple, wanted.tolist())], np.int64)
 
 
 NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}

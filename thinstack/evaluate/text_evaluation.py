@@ -177,7 +177,8 @@ def gold_labels(
             f"--relabel: {path} has no label {absent[0]!r:.60}; it has {listed(first, MAX_LISTED)}"
         )
     named = {name: relabel.get(name, targets.get(meaning(name), name)) for name in first}
-    places = {name: _class_of(target, predictor) for name, target in named.items() if target}
+    used = {name: target for name, target in named.items() if target}
+    places = {name: _class_of(target, predictor) for name, target in used.items()}
     unknown = [name for name, place in places.items() if place is None]
     if wrong := [named[name] for name in unknown if meaning(name) in targets]:
         raise InputError(
@@ -185,11 +186,11 @@ def gold_labels(
             f"to exclude texts, found {wrong[0]!r:.60}"
         )
     if unknown:
-        places |= _by_side(named, predictor) or _by_number(named, predictor)
+        places |= _by_side(used, predictor) or _by_number(used, predictor)
     if unknown := [name for name, place in places.items() if place is None]:
         raise _unknown(unknown, first, column, predictor, path)
     classes = {name: place for name, place in places.items() if place is not None}
-    classes |= dict.fromkeys([name for name, target in named.items() if not target], -1)
+    classes |= dict.fromkeys([name for name in named if name not in used], -1)
     return classes, list(_notes(classes, predictor))
 
 
@@ -210,8 +211,7 @@ def _shown(place: int, predictor: Predictor) -> int:
 
 def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
     """Map labels of another sentiment scale to classes; empty if they are not one."""
-    names = [target for target in named.values() if target]
-    labels = predictor.config.labels
+    names, labels = list(named.values()), predictor.config.labels
     sentiment = [place for place, label in enumerate(labels) if label != NO_TERM]
     scale, classes = Scale.of(names), Scale.of([labels[place] for place in sentiment])
     if scale is None or classes is None or any(name.isdecimal() for name in names):
@@ -221,23 +221,22 @@ def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | 
         for column, wanted in ((classes.sides, side), (classes.tones, tone)):  # prefer the tone
             if column.count(wanted) == 1:
                 places[name] = _shown(sentiment[column.index(wanted)], predictor)
-    return {name: places[target] for name, target in named.items() if target}
+    return {name: places[target] for name, target in named.items()}
 
 
 def _by_number(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
     """Map labels that are class numbers to classes; empty if they are not."""
-    texts = {name: meaning(target) for name, target in named.items() if target}
+    texts = {name: meaning(target) for name, target in named.items()}
     if not all(text.isascii() and text.isdecimal() and len(text) < 4 for text in texts.values()):
         return {}
     numbers = {name: int(text) for name, text in texts.items()}
     every, shown = len(predictor.config.labels), len(predictor.labels)
     ends = min(numbers.values(), default=-1), max(numbers.values(), default=-1)
     scale = Scale.of(predictor.labels)
-    if scale is not None and list(scale.polarity) != sorted(scale.polarity):
-        return {}
-    if ends == (0, shown - 1):
+    in_order = scale is None or list(scale.polarity) == sorted(scale.polarity)
+    if in_order and ends == (0, shown - 1):
         return dict(numbers)
-    if ends == (0, every - 1):
+    if in_order and ends == (0, every - 1):
         return {name: _shown(number, predictor) for name, number in numbers.items()}
     return {}
 

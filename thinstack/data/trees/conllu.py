@@ -194,7 +194,7 @@ def _words(sentence: list[Row]) -> list[Row]:
 def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
     """Return the tree of a block; None if it contains only comments without a label."""
     comments, rows = block
-    above = [(row, 0, name) for row in comments for name in _names(row, 0, [row.text[1:]])]
+    above = [(row, 0, name) for row in comments for name in _names(row, 0)]
     if not rows:
         for row, place, _ in above:
             raise row.error(place, "expected a sentence below its label, found none")
@@ -203,11 +203,7 @@ def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
     nodes = {row.line: node for node, row in enumerate(_words(rows))}
     nodes |= {row.line: tree.root for row in comments}
     labels: list[str | None] = [None] * len(tree)
-    at_words = [
-        (row, MISC, name)
-        for row in rows
-        for name in _names(row, MISC, row.entries[MISC].split("|"))
-    ]
+    at_words = [(row, MISC, name) for row in rows for name in _names(row, MISC)]
     for row, place, name in above + at_words:
         if row.line not in nodes:
             raise row.error(place, f"expected labels only at words, found one at {row.entries[0]}")
@@ -219,8 +215,9 @@ def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
     return tree.with_labels(labels)
 
 
-def _names(row: Row, place: int, parts: list[str]) -> Iterator[str]:
-    """Iterate over the labels in these parts of an entry."""
+def _names(row: Row, place: int) -> Iterator[str]:
+    """Iterate over the labels in a comment (place 0), or in the column MISC of a row."""
+    parts = row.entries[MISC].split("|") if place == MISC else [row.text[1:]]
     for match in filter(None, map(_LABEL.fullmatch, parts)):
         if not (name := match[1].strip()):
             raise row.error(place, "expected a class name after 'label =', found nothing")
