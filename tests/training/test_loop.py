@@ -11,7 +11,7 @@ from runs import KilledError, fresh, gone_on, of_one, run, same
 
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop import epochs as loop
+from thinstack.training.loop import seeds as loop
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 

@@ -17,8 +17,8 @@ from steps_there import batch_of, both
 from torch import nn
 
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.epochs import train_seed
 from thinstack.training.loop.losses import aspect_losses, joint_losses, text_losses
+from thinstack.training.loop.seeds import train_seed
 from thinstack.training.tasks.vectors import VectorsOfPhrases
 from thinstack.training.tasks.vectors.learning import mean_losses, vector_losses
 

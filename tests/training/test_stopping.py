@@ -17,7 +17,7 @@ from thinstack.data.files import writing as files
 from thinstack.errors import DataError
 from thinstack.training import run_recipe
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop import epochs as loop
+from thinstack.training.loop import seeds as loop
 from thinstack.training.loop.learner import save_checkpoint
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.tasks.treebanks import Phrases

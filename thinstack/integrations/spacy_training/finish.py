@@ -58,12 +58,12 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
     if ONNX_FILE in bundle.manifest.files:
         console.print(f"{as_text(name)}: already finished", soft_wrap=True)
         return
-    exported = bundle_files(
+    files, report, _ = bundle_files(
         load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize
     )
-    files = exported.files | {name: bundle.read(name) for name in RESUME_FILES}
+    files |= {name: bundle.read(name) for name in RESUME_FILES}
     write_bundle(bundle.path, files, config=bundle.config)
-    worst = max(run.max_error for run in exported.report.runtimes)
+    worst = max(run.max_error for run in report.runtimes)
     size = len(files[ONNX_FILE]) / 1e6
     console.print(
         f"{as_text(name)}: exported and verified, {size:.1f} MB; its scores differ from "

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from rich.console import Console
@@ -45,20 +45,6 @@ OBSERVED: Final = 512
 """About how many examples are read to find the ranges of the inputs of an encoder's products."""
 
 
-class BundleFiles(NamedTuple):
-    """The files of a bundle except its configuration, card and manifest.
-
-    Attributes:
-        files: {name: content}.
-        report: the result of verifying the ONNX file.
-        unscripted: why there is no TorchScript file, although one was requested, or "".
-    """
-
-    files: dict[str, bytes]
-    report: VerificationReport
-    unscripted: str = ""
-
-
 def bundle_files(
     model: Model,
     config: ModelConfig,
@@ -68,8 +54,12 @@ def bundle_files(
     development: Sequence[Forest] = (),
     inference_only: bool = True,
     gpu: bool = False,
-) -> BundleFiles:
-    """Export and verify a trained model, and return the files of its bundle.
+) -> tuple[dict[str, bytes], VerificationReport, str]:
+    """Export and verify a trained model.
+
+    Returns the files of its bundle by name, except the configuration, card and manifest; the result
+    of verifying the ONNX file; and why there is no TorchScript file, although one was requested, or
+    "".
 
     `quantize`, `development`: as in `export_verified_onnx`. `inference_only`: store only the
     weights that the ONNX file lacks, as quantized there; otherwise store all weights of the model,
@@ -108,7 +98,7 @@ def bundle_files(
         except ExportError as error:
             unscripted = str(error)
     files[manifest.REPORT_FILE] = manifest.json_file(reports)
-    return BundleFiles(files, report, unscripted)
+    return files, report, unscripted
 
 
 def gpu_file(
@@ -151,7 +141,7 @@ def publish(
     development = list[Forest]()
     for _, forest in forests_of(datasets.dev[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
         development += [forest, without_trees(forest)] if model.parses else [forest]
-    exported = bundle_files(
+    files, _, unscripted = bundle_files(
         model,
         recipe.model,
         datasets.vocabulary,
@@ -160,11 +150,11 @@ def publish(
         inference_only=recipe.export.inference_only,
         gpu=recipe.export.gpu,
     )
-    if exported.unscripted:
+    if unscripted:
         encoding = console.encoding
-        reason = exported.unscripted.encode(encoding, "backslashreplace").decode(encoding)
+        reason = unscripted.encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(f"the bundle has no TorchScript file: {reason}"))
-    files = exported.files | recipe.task.bundle_files()
+    files |= recipe.task.bundle_files()
     shipped, suites = _evaluate(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"

@@ -162,12 +162,8 @@ class Phrases(Treebank):
     takes_lessons: ClassVar[bool] = True
 
     def columns(self, labels: Sequence[str]) -> dict[str, str]:
-        headings = {
-            "root_accuracy": "sentences",
-            "root_binary_accuracy": "binary",
-            "phrase_accuracy": "phrases",
-        }
-        return {key: name for key, name in headings.items() if key in self.names(labels)}
+        binary = {"root_binary_accuracy": "binary"} if Scale.of(labels) else {}
+        return {"root_accuracy": "sentences", **binary, "phrase_accuracy": "phrases"}
 
     def explained(self, labels: Sequence[str]) -> str:
         if Scale.of(labels) is None:
