@@ -79,8 +79,6 @@ class TableTask(Task):
     skip_bad: bool = False
     """Skip unusable rows, and list them in skipped.txt. Otherwise, the first one stops the run."""
 
-    # -- the table
-
     @property
     @abstractmethod
     def text_columns(self) -> Sequence[str]:
@@ -165,8 +163,6 @@ class TableTask(Task):
         """Return the function that splits texts into sentences."""
         return splitter()
 
-    # -- reports
-
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         def say(line: str, style: str = "yellow") -> None:
             console.print(Text(escaped(line), style=style))
@@ -199,8 +195,6 @@ class TableTask(Task):
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         """Print the classes, and the number of rows of each."""
         say_classes(recipe.model.shown_labels, datasets, console)
-
-    # -- for `thinstack train TABLE`
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None

@@ -96,8 +96,6 @@ class Pairs(TableTask):
     def value(self, text: str, labels: Sequence[str]) -> float | str:
         """Return the rating or the class in a cell of `target_column`."""
 
-    # -- data
-
     def splitter(self) -> Splitter:
         return splitter(sentences=False)
 
@@ -127,8 +125,6 @@ class Pairs(TableTask):
     def replaced_by(self, item: Pair) -> tuple[Hashable, ...]:
         return tuple(likeness(" ".join(tree.words)) for tree in item.trees)
 
-    # -- measuring
-
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
@@ -148,8 +144,6 @@ class Pairs(TableTask):
     def _figures_of(self, predicted: NDArray[Any], gold: NDArray[Any]) -> Figures:
         return relatedness(predicted, gold) if self.rates else entailment(predicted, gold)
 
-    # -- what fits
-
     def tree_kinds(self) -> tuple[str, ...]:
         return ("binary", "sequence")
 
@@ -159,8 +153,6 @@ class Pairs(TableTask):
             needed = f"task {self.name} needs a head with rates = {self.rates}"
             name = recipe.model.head.name
             raise ConfigError(f"model.head: {needed}; {name} has {head.rates}")
-
-    # -- reports
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield f'try it: thinstack predict --model {bundle} --pair "One text." "Another one."'

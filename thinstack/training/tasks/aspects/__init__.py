@@ -93,8 +93,6 @@ class Aspects(TextTask):
     def optional_columns(self) -> list[str]:
         return [self.label_column, *ENDS]
 
-    # -- data
-
     def read(
         self, path: FilePath, model: ModelConfig, skipped: list[DataError], *, labelled: bool = True
     ) -> list[LabelledSentence]:
@@ -161,8 +159,6 @@ class Aspects(TextTask):
                 "none to train on"
             )
 
-    # -- learning and measuring
-
     def loss(self, step: Step) -> Losses:
         return aspect_losses(step)
 
@@ -182,8 +178,6 @@ class Aspects(TextTask):
         judged = judged_bundle(predictor, datasets.items[1], recipe.model.labels)
         return {"text": aspect_figures(judged)}
 
-    # -- reports
-
     def explained(self, labels: Sequence[str]) -> str:
         return _EXPLAINED
 
@@ -194,8 +188,6 @@ class Aspects(TextTask):
         listed = [f"{name} {train[name]:,} + {dev[name]:,}" for name in recipe.model.labels[1:]]
         line = f"terms (training + development): {', '.join(listed)}"
         console.print(Text(escaped(line)), soft_wrap=True)
-
-    # -- what `thinstack train TABLE` asks
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None

@@ -96,8 +96,6 @@ class Texts(TextTask):
     """If training starts from a bundle: weight of a penalty, relative to the loss of a text, for
     changing the scores of phrases inside its sentences (a mean divergence)."""
 
-    # -- data
-
     def rows(
         self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
@@ -143,8 +141,6 @@ class Texts(TextTask):
                 f"only {labels.pop()!r:.60}; add texts of another class"
             )
 
-    # -- learning and measuring
-
     @property
     def keeps_start(self) -> bool:
         return self.phrase_penalty > 0
@@ -173,8 +169,6 @@ class Texts(TextTask):
         lengths = np.array([len(words) for text in texts for words in text.sentences])
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
         return {"text": text_figures(text_scores(scored, lengths), gold, labels)}
-
-    # -- reports
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures]:
         return NAME, plain_rival(*datasets.items, labels)
@@ -248,8 +242,6 @@ class Texts(TextTask):
         if not sets and {*labels} == {*NUMBERS} and Scale.of(labels):
             lines.append(f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}")
         say_classes(labels, datasets, console, lines)
-
-    # -- what `thinstack train TABLE` asks
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None

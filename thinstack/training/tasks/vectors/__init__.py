@@ -110,8 +110,6 @@ class VectorsOfPhrases(Task):
     def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
         self._folder, self._on_read = folder, on_read
 
-    # -- data
-
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
         """Return the distinct texts of a table that have 1 to `max_words` words."""
         rows = Table(path).rows([self.text_column])
@@ -200,8 +198,6 @@ class VectorsOfPhrases(Task):
         classes = len(model.labels)
         return (tree._replace(scores=tree.scores[:, :classes]) for tree in parse(items, guide))
 
-    # -- what fits
-
     def check(self, recipe: Recipe) -> None:
         model = recipe.model
         if model.trees != "binary" or model.cell.name != MEAN_BESIDE or not model.gives_vectors:
@@ -218,8 +214,6 @@ class VectorsOfPhrases(Task):
             )
         if model.labels and not model.parses:
             raise ValueError("model.labels: the guide's trees set the classes; add a parser")
-
-    # -- learning and measuring
 
     def loss(self, step: Step) -> Losses:
         vectors = self._teacher_vectors(step.batch.targets)
