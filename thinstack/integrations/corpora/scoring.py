@@ -1,7 +1,7 @@
 """Scores texts into columns of rows, one per phrase, sentence, text or aspect."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -101,16 +101,16 @@ class TextScorer:
         """Return the scored rows of texts. A text without words, or without aspects, has one row
         without label and scores."""
         cut = list(self._cut(texts))
-        flat = list(chain.from_iterable(cut))
         words = [[sentence.words for sentence in sentences] for sentences in cut]
         said = self.predictor.score_texts(words, self.source)
-        counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
         output = self.layout.output
         if output == "documents":
-            return self._documents(said, flat, counts, sizes)
+            return self._documents(said, cut, sizes)
+        flat = list(chain.from_iterable(cut))
         scored = [sentence for text in said for sentence in text.sentences]
         makers = {"aspects": self._aspects, "phrases": self._phrases, "sentences": self._sentences}
+        counts = np.array([len(sentences) for sentences in cut], np.int64)
         parts = [makers[output](scored, flat, counts)] if flat else []
         bare = np.setdiff1d(np.arange(len(texts)), parts[0]["text"] if parts else ())
         places = {} if output == "aspects" else {"start": 0, "end": sizes[bare]}
@@ -134,26 +134,24 @@ class TextScorer:
         return self.layout.rows(text, **fields)
 
     def _documents(
-        self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
+        self, said: list[ScoredText], cut: list[list[Sentence]], sizes: IntArray
     ) -> Rows:
-        scores = np.full((len(counts), len(self.layout.labels)), np.nan, np.float32)
-        vectors = np.full((len(counts), self.layout.vectors), np.nan, np.float16)
-        terms, sentences, view = list[list[float]](), iter(flat), self.predictor.view
-        worded = np.flatnonzero(counts)
-        if flat:
-            lengths = np.array([len(sentence.words) for sentence in flat])
-            scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
-        for place, (text, count) in enumerate(zip(said, counts.tolist(), strict=True)):
-            here = [*islice(sentences, count)]
-            if count and self.layout.vectors:
+        scores = np.full((len(cut), len(self.layout.labels)), np.nan, np.float32)
+        vectors = np.full((len(cut), self.layout.vectors), np.nan, np.float16)
+        terms, view = list[list[float]](), self.predictor.view
+        lengths = [[len(sentence.words) for sentence in sentences] for sentences in cut]
+        if worded := [place for place, sentences in enumerate(cut) if sentences]:
+            flat = np.array([*chain.from_iterable(lengths)])
+            scores[worded] = text_scores([said[place] for place in worded], flat)
+        for place, text in enumerate(said):
+            if lengths[place] and self.layout.vectors:
                 roots = [stored(sentence.vectors)[-1] for sentence in text.sentences]
-                lengths_of_text = [len(sentence.words) for sentence in here]
-                vectors[place] = text_vector(roots, lengths_of_text, text.joint)
+                vectors[place] = text_vector(roots, lengths[place], text.joint)
             if self.about:
-                pairs = zip(here, text.sentences, strict=False)
+                pairs = zip(cut[place], text.sentences, strict=False)
                 predictions = [Prediction.of_sentence(*one, view, self.predictor) for one in pairs]
                 terms.append([*term_cells(about(predictions, view, self.about), self.about)])
-        rows = self.make_rows(np.arange(len(counts)), scores, vector=vectors, start=0, end=sizes)
+        rows = self.make_rows(np.arange(len(cut)), scores, vector=vectors, start=0, end=sizes)
         if terms:
             rows["terms"] = terms
         return rows
