@@ -11,7 +11,7 @@ from last_word_model import random_tree
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of, validate
 from thinstack.core.tree import depths
-from thinstack.text.with_phrases import transitions_of, with_phrases
+from thinstack.text.given_trees import transitions_of, with_phrases
 
 
 def spans(transitions):

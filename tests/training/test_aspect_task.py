@@ -17,7 +17,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.errors import BundleError, ConfigError, DataError
 from thinstack.evaluate.accuracy import Judged
 from thinstack.runtime.predictor import Predictor
-from thinstack.text.with_phrases import with_phrases
+from thinstack.text.given_trees import with_phrases
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.inputs import data_digests

@@ -146,6 +146,10 @@ def batches(
     each, unless it has fewer than `FEW_NODES` nodes.
     """
     lengths = [size.words for size in sizes]
+
+    def joined(batch: list[int]) -> tuple[list[int], IntArray]:
+        return batch, EMPTY if trees is None else joined_transitions(trees, lengths, batch)
+
     if threads > 1:
         share = -(-(2 * sum(lengths) - len(lengths)) // threads)
         nodes = min(nodes, max(share, FEW_NODES))
@@ -156,18 +160,12 @@ def batches(
         words, letters, width, sentences = sizes[place]
         size, height = 2 * words - 1, height + sentences
         if batch and (size > room or letters > left or height * width > pieces):
-            yield _joined(batch, trees, lengths)
+            yield joined(batch)
             batch, room, left, height = [], nodes, characters, sentences
         batch.append(place)
         room, left = room - size, left - letters
     if batch:
-        yield _joined(batch, trees, lengths)
-
-
-def _joined(
-    positions: list[int], trees: Sequence[NDArray[np.integer]] | None, lengths: Sequence[int]
-) -> tuple[list[int], IntArray]:
-    return positions, EMPTY if trees is None else joined_transitions(trees, lengths, positions)
+        yield joined(batch)
 
 
 def sizes_of(sentences: Sequence[Sequence[str]], pieces: Sequence[int] | None = None) -> list[Size]:
@@ -216,24 +214,19 @@ def joined_transitions(
 
 def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Return the sentences as lists or tuples: a DataFrame column may not be indexed by position.
-    Raises InputError as `check_sentences` does."""
+    Raises InputError, with the index, unless these are lists of words; the words are not
+    checked."""
     if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
         return sentences
-    check_sentences(sentences)
-    return [words if type(words) in _PLAIN else list(words) for words in sentences]
-
-
-def check_sentences(sentences: object) -> None:
-    """Raise InputError, with the index, unless these are lists of words; the words are not
-    checked."""
-    if isinstance(sentences, str):
-        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
+    passed: object = sentences
+    if isinstance(passed, str):
+        raise InputError(f"expected sentences of words, found {shown(passed, 60)}: {_BY_TEXT}")
     # A two-dimensional array has sentences of equal length.
-    if not (isinstance(sentences, np.ndarray) and sentences.ndim):
-        check_container(sentences, "sentences of words")
-    if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
-        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: pass a list")
-    for place, sentence in enumerate(sentences):
+    if not (isinstance(passed, np.ndarray) and passed.ndim):
+        check_container(passed, "sentences of words")
+    if not (isinstance(passed, Iterable) and isinstance(passed, Sized)):
+        raise InputError(f"expected sentences of words, found {shown(passed, 60)}: pass a list")
+    for place, sentence in enumerate(passed):
         expected = f"sentence {place}: expected a list of words"
         if isinstance(sentence, str):
             raise InputError(f"{expected}, found a text: {_BY_TEXT}")
@@ -242,6 +235,7 @@ def check_sentences(sentences: object) -> None:
         ordered = isinstance(sentence, Iterable) and not isinstance(sentence, Set)
         if not (ordered and isinstance(sentence, Sized)):
             raise InputError(f"{expected}, found {shown(sentence, 60)}")
+    return [words if type(words) in _PLAIN else list(words) for words in sentences]
 
 
 def check_words(sentence: Sequence[str], place: int) -> None:

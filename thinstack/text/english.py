@@ -116,21 +116,20 @@ class Rules:
         """Uncompiled patterns."""
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
-        self._scripts, self._abbreviations = data["scripts"], data["abbreviations"]
+        self._data = data
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self.compiled)
         self.plurals: dict[str, Any] = data["plurals"]
-        self._hashtag: str = typed["hashtag"]
 
     @property
     def signs(self) -> re.Pattern[str]:
         """Emoji, hashtags and words with hidden letters."""
-        return self.compiled["<picture>|<veil>|" + self._hashtag]
+        return self.compiled["<picture>|<veil>|" + self._data["typed"]["hashtag"]]
 
     @property
     def scripts(self) -> re.Pattern[str]:
         """A non-Latin letter."""
-        return self.compiled[self._scripts]
+        return self.compiled[self._data["scripts"]]
 
     @cached_property
     def abbreviations(self) -> Cache[list[Abbreviation]]:
@@ -144,7 +143,7 @@ class Rules:
                 first=kind.get("first", False),
                 splits=kind.get("splits", False),
             )
-            for kind in self._abbreviations
+            for kind in self._data["abbreviations"]
         ]
         return Cache(lambda word: [kind for kind in kinds if kind.fits(word)], limit=4096)
 
@@ -276,15 +275,11 @@ class _Reader:
             self.places += place, behind
         return start, end
 
-    def _touches(self, start: int) -> bool:
-        """Return whether a word of the sentence ends where a token starts."""
-        return bool(self.words) and self.places[-1] == start
-
     def _quote(self, kind: Token, start: int, end: int) -> str:
         """Return the treebank spelling of a quotation mark."""
         rules = self.rules
         opening, closing = rules.quotes[kind.role]
-        opens = not self._touches(start) or self.words[-1] in rules.open_after
+        opens = self.places[-1:] != [start] or self.words[-1] in rules.open_after
         followed = rules.followed.match(self.text, end) is not None
         if kind.role == "single":
             return opening if opens and followed else closing
@@ -295,7 +290,7 @@ class _Reader:
         """Return whether a stop belongs to the preceding word; set the sentence end if it is
         here."""
         rules, text, ends, joins = self.rules, self.text, kind.ends, False
-        if kind.abbreviates and self._touches(start):
+        if kind.abbreviates and self.places[-1:] == [start]:  # it touches the word
             for one in rules.abbreviations[self.words[-1]]:
                 if one.when.match(text, end) and (len(self.words) == 1 or not one.first):
                     ends, joins = one.ends, not one.splits

@@ -1,6 +1,8 @@
-"""The trees of sentences: built from their words, or passed by the user if the model allows it."""
+"""The trees of sentences: built from their words, or passed by the user if the model allows it, or
+changed so that spans become phrases."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +10,14 @@ from numpy.typing import NDArray
 from thinstack.core import Tree, transitions
 from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
+from thinstack.core.transitions import REDUCE
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
 
 _READ_BY = "convert it with thinstack.from_brackets or thinstack.from_nltk"
+
+# 2**32 divided by the golden ratio: its multiples are evenly spread modulo 2**32.
+_SCRAMBLE: Final = 0x9E3779B9
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The source of the trees of sentences, or the transitions (2n-1,) of each, 0 SHIFT and 1
@@ -48,16 +54,15 @@ class GivenTrees:
     """
 
     def __init__(self, config: ModelConfig):
-        self._own, self._has_trees = config.tree_source, config.trees != "sequence"
-        self._parses = config.parses
+        self._config, self._has_trees = config, config.trees != "sequence"
 
     def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
         """Return the function that builds the trees of a source; empty ones for a model of plain
         sentences. Raises InputError for a source that the model does not support."""
         if not self._reads(source):
             return lambda words: np.zeros(0, np.int8)
-        name = self._own if source == "auto" else source
-        return tree_maker(name, parser if self._parses else None)
+        name = self._config.tree_source if source == "auto" else source
+        return tree_maker(name, parser if self._config.parses else None)
 
     def of_sentences(
         self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker
@@ -74,7 +79,7 @@ class GivenTrees:
                     f"{len(words)} sentences need {len(words)} trees, found {len(trees)}"
                 )
             return list(trees)
-        if self._parses and "self" in (trees, trees == "auto" and self._own):
+        if self._config.parses and "self" in (trees, trees == "auto" and self._config.tree_source):
             return None
         return list(map(self.maker(trees, parser), words))
 
@@ -100,3 +105,59 @@ class GivenTrees:
             problem = f"this model reads plain sentences, not trees; found {source}"
             raise InputError(f"{problem}: omit the tree source, or choose auto")
         return self._has_trees
+
+
+def with_phrases(
+    transitions: NDArray[np.integer], phrases: Iterable[tuple[int, int]]
+) -> NDArray[np.int8]:
+    """Change the tree of `transitions` (2n - 1,) so that the words [start, end) of each of
+    `phrases` form one phrase. Phrases must not cross.
+
+    The distance of each gap between words is the height of the node that splits there (Shen et al.
+    2018), and every span is split at its greatest distance. The gaps inside a phrase are moved
+    below all others, in the same order, so that only nodes that cross the phrase change.
+    """
+    heights = _heights(transitions)
+    if not heights.size:
+        return transitions.astype(np.int8)
+    deep = heights.max() + 1
+    for start, end in phrases:
+        heights[start : end - 1] -= deep
+    return transitions_of(heights.tolist())
+
+
+def _heights(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the height (n - 1,) of the node that splits at each gap between n words."""
+    heights = np.zeros(len(transitions) // 2, np.int64)
+    stack: list[tuple[int, int]] = []  # the last word and the height of each node
+    words = 0
+    for step in transitions.tolist():
+        if step == REDUCE:
+            (_, right), (gap, left) = stack.pop(), stack.pop()
+            height = 1 + max(left, right)
+            heights[gap] = height
+            stack.append((words - 1, height))
+        else:
+            stack.append((words, 0))
+            words += 1
+    return heights
+
+
+def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
+    """Return the transitions (2n-1,) of the binary tree over n words that splits every span at its
+    greatest distance. `distances`: one for each of the n - 1 gaps.
+
+    Ties are broken by a scrambled position, so that repeated words form a tree of logarithmic depth
+    (a treap) instead of a chain.
+    """
+    steps = [0]
+    open_gaps: list[tuple[float, int]] = []
+    for position, distance in enumerate(distances, start=1):
+        gap = (distance, position * _SCRAMBLE & 0xFFFFFFFF)
+        while open_gaps and open_gaps[-1] < gap:
+            open_gaps.pop()
+            steps.append(1)
+        open_gaps.append(gap)
+        steps.append(0)
+    steps.extend([1] * len(open_gaps))
+    return np.array(steps, np.int8)

@@ -63,21 +63,15 @@ class Typed:
     character a bounded number of times, for any text."""
 
     def __init__(self, data: dict[str, Any], compiled: Mapping[str, re.Pattern[str]]):
-        self._compiled = compiled
+        self._rules, self._compiled = data, compiled
         self._sign, self._marked = f"[{_SIGNS}]", f"[{_SIGNS}{MARKED}]"
+        self._hint = f"{self._marked}|{data['misread_hint']}"
         self._tag = "|".join(kind["pattern"] for kind in data["tags"])
-        self._pairs: list[str] = [kind["pattern"] for kind in data["pairs"]]
-        self._entity: str = data["entity"]
-        self._hashtag, self._hump = str(data["hashtag"]), str(data["humps"])
-        self._signs: list[tuple[str, str]] = data["signs"]
-        self._negation, self._clitic = str(data["negation"]), str(data["clitic"])
         self._clitics = frozenset(data["clitics"])
         self._nots = {"t", "nt", *(verb + "nt" for verb in data["verbs"] + data["shortened"])}
         self._contractions = {word.encode() for word in self._clitics | self._nots}
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
-        self._misread_hint = str(data["misread_hint"])
-        self._hint = f"{self._marked}|{self._misread_hint}"
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
@@ -94,12 +88,15 @@ class Typed:
         for stage in self._stages:
             if changes := stage(read):
                 further = _changed(read, changes)
-                read, plain = further.text, further if plain is None else _then(plain, further)
+                if plain is not None:
+                    starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
+                    further = PlainText(further.text, starts, ends)
+                read, plain = further.text, further
         return plain
 
     def _misread(self, text: str) -> list[Change]:
         """Replace wrongly decoded characters by the originals."""
-        if text.isascii() or not self._compiled[self._misread_hint].search(text):
+        if text.isascii() or not self._compiled[self._rules["misread_hint"]].search(text):
             return []
         return [
             (*match.span(match.lastindex or 0), plain)
@@ -118,7 +115,7 @@ class Typed:
         """Insert a space between the words of hashtags, at capitals, digits and `_`."""
         if "#" not in text:
             return []
-        hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
+        hashtags, humps = (self._compiled[self._rules[name]] for name in ("hashtag", "humps"))
         return [
             (hump.start(), hump.end(), hump[0].strip("_") + " ")
             for tag in hashtags.finditer(text)
@@ -130,11 +127,11 @@ class Typed:
         `youre`, `thats`."""
         if self._contractions.isdisjoint(_glance(text).split()):
             return []
-        changes, negation = list[Change](), self._compiled[self._negation]
+        changes, negation = list[Change](), self._compiled[self._rules["negation"]]
         for word in _WORD.finditer(text):
             first, last, small = word.start(), word.end() - 1, word[0].lower()
             if small in self._clitics:
-                if match := self._compiled[self._clitic].match(text, first):
+                if match := self._compiled[self._rules["clitic"]].match(text, first):
                     group = match.lastindex or 0
                     changes.append((*match.span(group), "'" + match[group]))
             elif small in self._nots:
@@ -166,19 +163,19 @@ class Typed:
         if start in closers:
             return closers[start], ""
         if text[start] not in "<&]%":
-            for pair in self._pairs:
-                if match := compiled[pair].match(text, start):
+            for pair in self._rules["pairs"]:
+                if match := compiled[pair["pattern"]].match(text, start):
                     inside, behind = match.span(match.lastindex or 0)
                     closers[behind] = match.end()
                     return inside, ""
-        for sign, plain in self._signs:
+        for sign, plain in self._rules["signs"]:
             if match := compiled[sign].match(text, start):
                 return match.end(), plain
         if match := compiled[self._tag].match(text, start):
             tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
                 return match.end(), tag
-        match = compiled[self._entity].match(text, start)
+        match = compiled[self._rules["entity"]].match(text, start)
         meant = self._meant(match[1], match[0][-1] in ";>") if match else None
         return None if match is None or meant is None else (match.end(), plain_letters(meant))
 
@@ -204,16 +201,9 @@ def _glance(text: str) -> bytes:
 
 
 def _letters(text: str, start: int, end: int) -> list[Change]:
-    """Return the changes of letters between two positions."""
     part = text[start:end]
     changes = () if part.isascii() else rewritten(part)
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
-
-
-def _then(plain: PlainText, further: PlainText) -> PlainText:
-    """Compose two successive conversions."""
-    starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
-    return PlainText(further.text, starts, ends)
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText:

@@ -23,8 +23,8 @@ from thinstack.evaluate.suite import AspectCase, CaseTerm
 from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.runtime.aspects import chosen_terms
 from thinstack.runtime.predictor import Predictor
+from thinstack.text.given_trees import with_phrases
 from thinstack.text.sentences import Sentence
-from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_tree
 from thinstack.training.tasks._table import check_label, located, no_words
