@@ -3,8 +3,7 @@ are joined on loading."""
 
 import hashlib
 
-from thinstack.bundle.gate.onnx_gate import MOST_FIELDS, graph_of
-from thinstack.bundle.gate.protobuf import ProtobufReader
+from thinstack.bundle.gate.onnx_gate import graph_of, reading_onnx
 from thinstack.bundle.manifest import MEND
 from thinstack.errors import BundleError
 
@@ -24,27 +23,24 @@ def digest(content: bytes) -> str:
 def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
     """Add the weights of the file for CPUs to the file for GPUs. Raises BundleError if either
     cannot be read, or if the first belongs to another file. `source` names the two."""
-    try:
-        if metadata(content).get(BESIDE) != digest(beside):
-            raise BundleError(f"{source}: the second file does not belong to the first; {MEND}")
-        reader = ProtobufReader(beside, MOST_FIELDS)
-        weights = reader.read(graph_of(reader.read())).all(_WEIGHTS)
-        model = ProtobufReader(content, MOST_FIELDS).read()
+    if metadata(content, source).get(BESIDE) != digest(beside):
+        raise BundleError(f"{source}: the second file does not belong to the first; {MEND}")
+    with reading_onnx(content, source) as reader, reading_onnx(beside, source) as other:
+        weights = other.read(graph_of(other.read())).all(_WEIGHTS)
+        model = reader.read()
         graph = content[graph_of(model)], *(_field(_WEIGHTS, beside[weight]) for weight in weights)
         fields = [_field(_GRAPH, b"".join(graph))]
         for number, values in sorted(model.fields.items()):
             for value in values if number != _GRAPH else ():
                 fields.append(_field(number, value if isinstance(value, int) else content[value]))
-    except ValueError as error:
-        raise BundleError(f"{source}: not an ONNX file that thinstack can read: {error}") from None
     return b"".join(fields)
 
 
-def metadata(content: bytes) -> dict[str, str]:
-    """Return the metadata of an ONNX file. Raises ValueError if it cannot be read."""
-    reader = ProtobufReader(content, MOST_FIELDS)
-    entries = map(reader.read, reader.read().all(_METADATA))
-    return {entry.text(1): entry.text(2) for entry in entries}
+def metadata(content: bytes, source: str = "the ONNX file") -> dict[str, str]:
+    """Return the metadata of an ONNX file. Raises BundleError if it cannot be read."""
+    with reading_onnx(content, source) as reader:
+        entries = map(reader.read, reader.read().all(_METADATA))
+        return {entry.text(1): entry.text(2) for entry in entries}
 
 
 def host_nodes(content: bytes) -> str:

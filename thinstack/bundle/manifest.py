@@ -41,7 +41,7 @@ MOST_BYTES: Final = 8 * _GIB
 MOST_ENTRIES: Final = 3_000_000
 """For a vocabulary; GloVe's largest table has 2.2 million words."""
 
-_LIMITS = {
+_LIMITS = {  # bytes of a file by name, by default 4 GiB
     "config.json": 256 * _KIB,
     "vocabulary.txt": 32 * _MIB,
     "tokenizer.json": 128 * _MIB,
@@ -59,11 +59,6 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 # Excludes `..` and absolute, hidden and drive names; in pydantic's regular expressions `$` is the
 # very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
-
-
-def size_limit(name: str) -> int:
-    """Return the maximum size in bytes of the file with this name."""
-    return _LIMITS.get(name, 4 * _GIB)
 
 
 class _Part(BaseModel):
@@ -114,27 +109,20 @@ class Manifest(_Part):
     @model_validator(mode="after")
     def _bounded(self) -> Self:
         for name, record in self.files.items():
-            if record.size > size_limit(name):
-                most = f"{size_limit(name):,}"
-                raise ValueError(f"{name} is {record.size:,} bytes; the limit is {most}")
+            if record.size > (most := _LIMITS.get(name, 4 * _GIB)):
+                raise ValueError(f"{name} is {record.size:,} bytes; the limit is {most:,}")
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
             raise ValueError(f"the files total {total:,} bytes; the limit is {MOST_BYTES:,}")
         return self
 
     @classmethod
-    def seal(
-        cls,
-        files: Mapping[str, bytes],
-        *,
-        metrics: Mapping[str, JsonValue],
-        data: str,
-        created: str | None = None,
-    ) -> Self:
-        """Create the manifest for these files. Raises BundleError for an invalid name or metric."""
+    def seal(cls, files: Mapping[str, bytes], **fields: Any) -> Self:
+        """Create the manifest for these files, with the other fields. Raises BundleError for an
+        invalid name or metric."""
         try:
             records = {name: FileRecord.of(content) for name, content in files.items()}
-            manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
+            manifest = cls(files=records, **fields)
             return manifest.model_copy(update={"digest": _digest(manifest.model_dump(mode="json"))})
         except ValidationError as error:
             problem = problems(error, most=_LISTED)

@@ -11,9 +11,8 @@ from thinstack.errors import BundleError, UnknownNameError, shown
 
 BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that provides it, or pass the path of a bundle folder"
-_IN_A_CLONE = "pip install ./models/thinstack-{} in a clone of thinstack's repository"
 SEPARATE = {
-    name: _IN_A_CLONE.format(name)
+    name: f"pip install ./models/thinstack-{name} in a clone of thinstack's repository"
     for name in ("sentiment-context", "aspects", "aspects-small", "vectors")
 }
 """How to install the models in the repository that do not ship with thinstack."""

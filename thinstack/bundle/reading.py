@@ -56,10 +56,7 @@ class Bundle:
     def read(self, name: str) -> bytes:
         """Return the content of a file of the bundle, such as `onnx/model.onnx`. Raises BundleError
         if the bundle has no such file or the file has changed."""
-        if self.contents is None:
-            return _read(self.path, self.manifest, name)
-        _record(self.path, self.manifest, name)
-        return self.contents[name]
+        return _read(self.path, self.manifest, name, self.contents)
 
     def for_gpu(self) -> bytes:
         """Return the content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is
@@ -74,11 +71,8 @@ class Bundle:
             return False
         from thinstack.bundle.gpu_file import metadata  # an ONNX reader that few calls need
 
-        try:
-            return metadata(self.read(ONNX_FILE)).get("reads") == "pairs"
-        except ValueError as error:
-            problem = f"not an ONNX file that thinstack can read: {error}"
-            raise BundleError(f"{self.path / ONNX_FILE}: {problem}; {MEND}") from None
+        source = str(self.path / ONNX_FILE)
+        return metadata(self.read(ONNX_FILE), source).get("reads") == "pairs"
 
     def relabel(self) -> dict[str, str]:
         """The recipe's names for the classes in the training files, "" for a class that was left
@@ -149,8 +143,7 @@ def _checked(path: Path, manifest: Manifest, contents: Mapping[str, bytes] | Non
     """Return a bundle whose files match the manifest, with its configuration."""
     source = str(path / CONFIG_FILE)
     _record(path, manifest, VOCABULARY_FILE)
-    _record(path, manifest, CONFIG_FILE)
-    content = _read(path, manifest, CONFIG_FILE) if contents is None else contents[CONFIG_FILE]
+    content = _read(path, manifest, CONFIG_FILE, contents)
     try:
         raw = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -189,7 +182,12 @@ def _record(folder: Path, manifest: Manifest, name: str) -> FileRecord:
     return manifest.files[name]
 
 
-def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
+def _read(
+    folder: Path, manifest: Manifest, name: str, contents: Mapping[str, bytes] | None
+) -> bytes:
+    if contents is not None:
+        _record(folder, manifest, name)
+        return contents[name]
     with _opened(folder, manifest, name) as (file, record):
         content = file.read(record.size + 1)  # it may have grown meanwhile
     _check_digest(folder / name, hashlib.sha256(content).hexdigest(), record)
@@ -213,14 +211,14 @@ def _opened(
 
 
 @contextmanager
-def _readable(path: Path, *, missing: str = "") -> Iterator[None]:
+def _readable(path: Path, *, missing: str) -> Iterator[None]:
     """Convert OSErrors of the block to BundleErrors; `missing`: the message for a missing file."""
     try:
         yield
     except OSError as error:
         if raised_by_signal_handler(error):
             raise
-        gone = missing and isinstance(error, FileNotFoundError)
+        gone = isinstance(error, FileNotFoundError)
         raise BundleError(missing if gone else f"{path}: cannot be read: {error}") from None
 
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -41,7 +42,7 @@ def write_bundle(
     Raises BundleError if `path` is a folder that contains anything but a bundle, if a name is not a
     plain relative path, or if the files cannot be written. An old bundle then stays unchanged.
     """
-    sealed = seal(files, config=config, metrics=metrics, data=data, created=created)
+    sealed = seal(files, config=config, metrics=dict(metrics or {}), data=data, created=created)
     try:
         target = any_path(path).resolve()
     except DataError as error:
@@ -59,20 +60,14 @@ def write_bundle(
     return bundle
 
 
-def seal(
-    files: Mapping[str, bytes],
-    *,
-    config: ModelConfig,
-    metrics: Mapping[str, JsonValue] | None = None,
-    data: str = "",
-    created: str | None = None,
-) -> Bundle:
-    """Create a bundle in memory with these files, `config.json` and `manifest.json`. It can be run
-    before it is written. Raises BundleError for invalid names and metrics."""
+def seal(files: Mapping[str, bytes], *, config: ModelConfig, **fields: Any) -> Bundle:
+    """Create a bundle in memory with these files, `config.json` and `manifest.json`, with further
+    `fields` of the manifest. It can be run before it is written. Raises BundleError for invalid
+    names and metrics."""
     if reserved := {CONFIG_FILE, MANIFEST_FILE} & files.keys():
         raise BundleError(f"{min(reserved)}: write_bundle writes this file; remove it from files")
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
-    manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
+    manifest = Manifest.seal(contents, **fields)
     contents[MANIFEST_FILE] = manifest.to_bytes()
     return Bundle(Path("the new bundle"), config, manifest, contents)
 

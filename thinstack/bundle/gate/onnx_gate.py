@@ -56,7 +56,7 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     docs/third-party-models.md lists what is rejected. Isolation limits what a file does when a
     runtime loads or runs it.
     """
-    with _reading(content, source) as reader:
+    with reading_onnx(content, source) as reader:
         model = reader.read()
         _refuse(model, _FOREIGN)
         for entry in map(reader.read, model.all(14)):
@@ -67,14 +67,14 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
     """Return the weights of the main graph by name, as new arrays. Raises BundleError if they
     cannot be read."""
-    with _reading(content, source) as reader:
+    with reading_onnx(content, source) as reader:
         weights = reader.read(graph_of(reader.read())).all(5)
         tensors = dict(_read_tensor(reader, span) for span in weights)
         return {name: item.astype(item.dtype.newbyteorder("=")) for name, item in tensors.items()}
 
 
 @contextmanager
-def _reading(content: bytes, source: str) -> Iterator[ProtobufReader]:
+def reading_onnx(content: bytes, source: str) -> Iterator[ProtobufReader]:
     """Yield a reader of the file that `source` names; ValueErrors become BundleErrors."""
     try:
         yield ProtobufReader(content, MOST_FIELDS)

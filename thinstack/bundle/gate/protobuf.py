@@ -24,9 +24,12 @@ class Message:
 
     def all(self, number: int) -> list[slice]:
         """Return the positions of all fields with this number."""
-        if number not in self.fields:  # the usual case
+        if (fields := self.fields.get(number)) is None:  # the usual case
             return []
-        return [_span(number, field) for field in self.fields[number]]
+        spans = [field for field in fields if isinstance(field, slice)]
+        if len(spans) < len(fields):
+            raise DamagedError(f"field {number} is of another type")
+        return spans
 
     def one(self, number: int) -> list[slice]:
         """Like `all`, for a field that may occur once."""
@@ -103,12 +106,6 @@ class ProtobufReader:
         return Message(content, fields)
 
 
-def _span(number: int, field: Field) -> slice:
-    if isinstance(field, int):
-        raise DamagedError(f"field {number} is of another type")
-    return field
-
-
 def _varint(content: bytes, position: int) -> tuple[int, int]:
     """Parse an unsigned 64-bit integer. Returns it and the position after it."""
     value = 0
@@ -122,7 +119,6 @@ def _varint(content: bytes, position: int) -> tuple[int, int]:
 
 
 def _unpacked(packed: bytes) -> NDArray[np.uint64]:
-    """Parse consecutive integers."""
     if len(packed) > _MOST_PACKED:
         raise DamagedError(f"{len(packed):,} bytes of integers; the limit is {_MOST_PACKED:,}")
     digits = np.frombuffer(packed, np.uint8)
