@@ -30,7 +30,7 @@ from thinstack.integrations.themes.finding import (
 )
 from thinstack.integrations.themes.matching import FoundThemes, NamedThemes, theme_options
 from thinstack.runtime.clauses import ClauseNodes
-from thinstack.runtime.vectors import unit
+from thinstack.runtime.scored import unit
 
 PRAISE, BLAME = "awful plot", "awful awful plot"  # as the tiny model has it
 TEXTS = [

@@ -18,8 +18,8 @@ from thinstack.errors import InputError, escaped, shown
 
 if TYPE_CHECKING:
     from thinstack.data.tables.table import Table
+    from thinstack.runtime.aspects import Asked
     from thinstack.runtime.predictor import Predictor
-    from thinstack.runtime.term_columns import Asked
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")

@@ -19,8 +19,8 @@ from thinstack.data.files.reading import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
+    from thinstack.runtime.aspects import Asked
     from thinstack.runtime.result import Result
-    from thinstack.runtime.term_columns import Asked
 
 
 _KINDS: Final[tuple[Kind, ...]] = ("as_json", "as_json_lines", "as_csv", "brief")

@@ -14,11 +14,10 @@ from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
     from thinstack.integrations.show.terminal import Pen
-    from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.aspects import Asked, Aspect
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
-    from thinstack.runtime.term_columns import Asked
     from thinstack.runtime.views import View
     from thinstack.runtime.why import Contribution
 
@@ -159,7 +158,7 @@ class Aspects(Sentences):
     invalid terms."""
 
     def __init__(self, model: "Predictor", terms: "Asked", *, several: bool):
-        from thinstack.runtime.term_columns import term_columns
+        from thinstack.runtime.aspects import term_columns
 
         super().__init__()
         self.terms, self.several = terms, several
@@ -179,8 +178,8 @@ class Aspects(Sentences):
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
         """Yield the texts; after the last one, warn of each term that none of them mentions."""
+        from thinstack.runtime.aspects import name_of
         from thinstack.runtime.mentions import warn_of_unmentioned
-        from thinstack.runtime.term_columns import name_of
 
         yield from texts
         warn_of_unmentioned({*map(name_of, self.terms)} - self._mentioned)

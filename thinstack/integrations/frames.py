@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
+from thinstack.runtime.aspects import Asked, name_of, term_cells, term_columns
 from thinstack.runtime.categories import Category
-from thinstack.runtime.mentions import Terms, warn_of_unmentioned
+from thinstack.runtime.mentions import patterns_of, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.runtime.term_columns import Asked, name_of, term_cells, term_columns
 from thinstack.runtime.vectors import need_vectors
 
 Frame = TypeVar("Frame")
@@ -133,13 +133,13 @@ def _instead_of(value: object) -> str:
 
 def checked_mentions(about: object) -> tuple[str | Category, ...]:
     """Return terms and categories, or a single category, without duplicates. Raises InputError for
-    a single text, for an object that is not a sequence, and as `Terms` does."""
+    a single text, for an object that is not a sequence, and as `patterns_of` does."""
     if isinstance(about, Category):
         return (about,)
     if isinstance(about, str) or not isinstance(about, Sequence):
         expected = "expected a list of terms, such as ['battery', 'price|cost']"
         raise InputError(f"about: {expected}, found {shown(about, 60)}")
-    Terms([one for one in about if not isinstance(one, Category)])
+    patterns_of(one for one in about if not isinstance(one, Category))
     return tuple(one for place, one in enumerate(about) if one not in about[:place])
 
 

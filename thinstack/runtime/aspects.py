@@ -1,9 +1,10 @@
 """Aspects: the terms of a text, named by the user or detected by the model, and the opinion about
 each."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from thinstack.core.scale import NO_TERM
 from thinstack.errors import InputError
 from thinstack.runtime.categories import Category, nearest_phrase
 from thinstack.runtime.clauses import ClauseNodes, Verdict
-from thinstack.runtime.mentions import Mention, Terms
+from thinstack.runtime.mentions import mentions_of, patterns_of
 from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, opinion
+from thinstack.runtime.vectors import need_vectors
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.views import View
 
 LEAST: Final = 0.5
@@ -23,6 +26,9 @@ LEAST: Final = 0.5
 
 LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects in a clone)'
 """How to get a model that detects terms."""
+
+Asked: TypeAlias = Sequence[str | Category]
+"""The terms and categories that a user names."""
 
 
 class Aspect(NodeView):
@@ -119,55 +125,48 @@ def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ..
         )
     judged = list[Aspect]()
     for nodes in map(_TermNodes, sentences):
-        views = [
-            Aspect(
-                nodes, _verdict(nodes, node), nodes.starts[node], nodes.ends[node], probability=p
-            )
-            for node, p in nodes.terms.items()
-        ]
-        judged += sorted(views, key=lambda aspect: aspect.start)
+        for node in sorted(nodes.terms, key=nodes.starts.__getitem__):
+            verdict, probability = _verdict(nodes, node), nodes.terms[node]
+            place = nodes.starts[node], nodes.ends[node]
+            judged.append(Aspect(nodes, verdict, *place, probability=probability))
     return tuple(judged)
 
 
 class _TermNodes(ClauseNodes):
-    """The nodes of a prediction, some of which are terms."""
-
     @cached_property
     def terms(self) -> dict[int, float]:
         """{node: probability} of the nodes that are terms, most probable first."""
         terms: list[float] = [] if self.sentence.terms is None else self.sentence.terms.tolist()
         if max(terms, default=0.0) < LEAST:
             return {}
-        return {node: terms[node] for node in chosen_terms(self.spans, terms, self.edges.words)}
+        return {node: terms[node] for node in chosen_terms(self.spans, terms, self.is_word)}
 
 
 def _finds_terms(sentences: Sequence["Prediction"], view: "View") -> bool:
     return view.no_term is not None or any(one.terms is not None for one in sentences)
 
 
-def about(
-    sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category]
-) -> list[Aspect]:
+def about(sentences: Sequence["Prediction"], view: "View", asked: Asked) -> list[Aspect]:
     """Return an aspect for each mention of the terms and categories that a user names, in text
     order. A sentence mentions a category at most once.
 
     An aspects model judges a mention by the term at that place: the mention itself, or the most
     probable term that overlaps it. With any other model, or without such a term, the clause around
-    the mention decides. Raises InputError as `Terms` does, for classes that are not a sentiment
-    scale, and for a model that scores only sentences.
+    the mention decides. Raises InputError as `patterns_of` does, for classes that are not a
+    sentiment scale, and for a model that scores only sentences.
     """
-    terms = Terms([one for one in asked if not isinstance(one, Category)])
+    patterns = patterns_of(one for one in asked if not isinstance(one, Category))
     categories = [one for one in asked if isinstance(one, Category)]
     view.need_labels("about")
     if not (view.polarity or _finds_terms(sentences, view)):
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
     judged = list[Aspect]()
     for sentence in sentences:
-        mentions = sorted(terms.mentions(sentence), key=lambda one: (one.start, one.end))
+        mentions = [*mentions_of(patterns, sentence)]
         if (mentions or categories) and not sentence.phrases:
             raise _unusable("this one scores only sentences")
         nodes = _TermNodes(sentence)
-        views = [_judged(nodes, mention) for mention in mentions]
+        views = [_judged(nodes, *mention) for mention in mentions]
         views += [_implied(nodes, category) for category in categories]
         judged += sorted(filter(None, views), key=lambda aspect: (aspect.start, aspect.end))
     return judged
@@ -177,8 +176,8 @@ def about_place(sentence: "Prediction", start: int, end: int) -> Aspect | None:
     """Return the aspect at the characters [start, end) of the whole text, judged as in `about`. The
     sentence must have scored phrases. None if the characters contain no word of it."""
     first, behind = start - sentence.start, end - sentence.start
-    mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
-    return _judged(_TermNodes(sentence), mention)
+    text = sentence.text[max(first, 0) : max(behind, 0)]
+    return _judged(_TermNodes(sentence), first, behind, text)
 
 
 def _unusable(problem: str) -> InputError:
@@ -188,17 +187,17 @@ def _unusable(problem: str) -> InputError:
     )
 
 
-def _judged(nodes: "_TermNodes", mention: Mention) -> Aspect | None:
-    """Return the aspect for a mention; None if it contains no word of the sentence."""
+def _judged(nodes: "_TermNodes", start: int, end: int, asked: str) -> Aspect | None:
+    """Return the aspect for a mention of a term, the characters [start, end) of the sentence; None
+    if they contain no word of it."""
     sentence = nodes.sentence
-    first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
-    behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
+    first = int(np.searchsorted(sentence.offsets[:, 1], start, "right"))
+    behind = int(np.searchsorted(sentence.offsets[:, 0], end, "left"))
     if first >= behind:
         return None
     term = _term_at(nodes, first, behind)
     verdict = nodes.verdict(first, behind) if term is None else _verdict(nodes, term)
-    start, end = mention.start + sentence.start, mention.end + sentence.start
-    return Aspect(nodes, verdict, start, end, asked=mention.asked)
+    return Aspect(nodes, verdict, start + sentence.start, end + sentence.start, asked=asked)
 
 
 def _implied(nodes: ClauseNodes, category: Category) -> Aspect | None:
@@ -249,3 +248,35 @@ def chosen_terms(
             chosen.append(node)
             free[start:end] = [False] * (end - start)
     return chosen
+
+
+def term_columns(about: Asked, model: "Predictor") -> list[str]:
+    """Return the column names, two for each term or category. Raises InputError as `Result.about`
+    does, for categories without vectors, and for duplicate names."""
+    if any(isinstance(one, Category) for one in about):
+        need_vectors(model, "categories")
+    if about:
+        model("").about(*about)
+    first = [name_of(one).split("|")[0].strip() for one in about]
+    if twice := [name for name in first if first.count(name) > 1]:
+        raise InputError(
+            f"about: two terms would share the column '{twice[0]}_polarity': drop one, "
+            "or combine them as names of one term, such as 'price|cost'"
+        )
+    return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
+
+
+def name_of(asked: str | Category) -> str:
+    """Return the name of a term or category, as in `Aspect.asked`."""
+    return asked.name if isinstance(asked, Category) else asked
+
+
+def term_cells(aspects: Iterable[Aspect], about: Asked) -> Iterator[float | int]:
+    """Iterate over two cells per term or category: the mean polarity of its mentions (NaN without
+    any), and their number."""
+    polarities: dict[str, list[float]] = {name_of(one): [] for one in about}
+    for aspect in aspects:
+        place = math.nan if aspect.polarity is None else aspect.polarity
+        polarities[aspect.asked or ""].append(place)
+    for places in polarities.values():
+        yield from (sum(places) / len(places) if places else math.nan, len(places))

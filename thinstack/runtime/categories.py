@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from thinstack.errors import InputError, shown
 from thinstack.runtime.clauses import ClauseNodes
-from thinstack.runtime.span_vectors import LOST
-from thinstack.runtime.vectors import stored, unit
+from thinstack.runtime.scored import stored, unit
+from thinstack.runtime.vectors import LOST
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -48,25 +48,21 @@ class Category:
     threshold: float = THRESHOLD
 
     def __post_init__(self) -> None:
-        texts = self.examples
+        texts, category = self.examples, f"category {shown(self.name, 60)}"
         if isinstance(texts, str) or not isinstance(texts, Sequence) or not texts:
             expected = f"expected a list of examples, {_EXAMPLE}"
-            raise InputError(f"category {shown(self.name, 60)}: {expected}, found {shown(texts)}")
+            raise InputError(f"{category}: {expected}, found {shown(texts)}")
         for what, text in (("a name", self.name), *(("an example", text) for text in texts)):
             if not (isinstance(text, str) and any(map(str.isalnum, text))):
                 problem = f"expected {what} with a letter or digit, {_EXAMPLE}"
-                raise InputError(f"category {shown(self.name, 60)}: {problem}; found {shown(text)}")
-        number = isinstance(self.threshold, float | int)
-        if not (number and 0 < self.threshold < 1):
-            raise InputError(
-                f"category {self.name!r}: expected a threshold between 0 and 1, such as "
-                f"{THRESHOLD}, found {shown(self.threshold)}"
-            )
+                raise InputError(f"{category}: {problem}; found {shown(text)}")
+        if not (isinstance(self.threshold, float | int) and 0 < self.threshold < 1):
+            expected = f"expected a threshold between 0 and 1, such as {THRESHOLD}"
+            raise InputError(f"{category}: {expected}, found {shown(self.threshold)}")
         object.__setattr__(self, "examples", tuple(texts))
 
 
-_ENCODED: "WeakKeyDictionary[Predictor, dict[tuple[str, ...], NDArray[np.float32]]]"
-_ENCODED = WeakKeyDictionary()
+_ENCODED = WeakKeyDictionary["Predictor", dict[tuple[str, ...], NDArray[np.float32]]]()
 
 
 def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] | None:

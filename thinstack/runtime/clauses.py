@@ -45,7 +45,7 @@ class ClauseNodes(Nodes):
 
     @cached_property
     def _joints(self) -> tuple[list[bool], list[bool]]:
-        return joints_of(self.edges.spelt)
+        return joints_of(self.spelt)
 
     @cached_property
     def _words(self) -> list[int]:
@@ -55,8 +55,8 @@ class ClauseNodes(Nodes):
     @cached_property
     def _wishes(self) -> list[int]:
         """The words in which a match of `unreal` starts."""
-        starts = [*accumulate((len(word) + 1 for word in self.edges.spelt), initial=0)]
-        matches = rules().compiled[rules().clauses.unreal].finditer(" ".join(self.edges.spelt))
+        starts = [*accumulate((len(word) + 1 for word in self.spelt), initial=0)]
+        matches = rules().compiled[rules().clauses.unreal].finditer(" ".join(self.spelt))
         return [bisect_right(starts, match.start()) - 1 for match in matches]
 
     def _is_unreal(self, first: int, behind: int) -> bool:
@@ -65,7 +65,7 @@ class ClauseNodes(Nodes):
         last = max(first, behind - 2)
         if bisect_left(self._wishes, first) < bisect_left(self._wishes, last):
             return True
-        spelt = " ".join(self.edges.spelt[last:behind])
+        spelt = " ".join(self.spelt[last:behind])
         return rules().compiled[rules().clauses.unreal].search(spelt) is not None
 
     def smallest(self, first: int, behind: int) -> int:
@@ -128,9 +128,9 @@ class ClauseNodes(Nodes):
     def is_shown(self, node: int, first: int = 0, behind: int = 0) -> bool:
         """Return whether a phrase is readable alone, or is the sentence, and contains a content
         word outside the words [first, behind)."""
-        (start, end), content = self.spans[node], self.edges.content
+        (start, end), content = self.spans[node], self.is_content
         beside = (*content[start : min(first, end)], *content[max(behind, start) : end])
-        return any(beside) and (self.parents[node] < 0 or self.edges.reads_alone(start, end))
+        return any(beside) and (self.parents[node] < 0 or self.reads_alone(start, end))
 
     def _is_apart(self, node: int) -> bool:
         beside = self.sibling(node)
@@ -141,10 +141,10 @@ class ClauseNodes(Nodes):
     def _is_excepted(self, node: int) -> bool:
         """Return whether a word such as "except" or "but" separates a node from the rest of the
         phrase around it, and that rest is not neutral."""
-        opposite, start, spelt = rules().clauses.opposite, self.spans[node][0], self.edges.spelt
+        opposite, start, spelt = rules().clauses.opposite, self.spans[node][0], self.spelt
         first, behind = self.spans[self.sibling(node)]
         before = spelt[start - 1 : start] if first < start else []
-        rest = zip(self.edges.words[first:behind], spelt[first:behind], strict=True)
+        rest = zip(self.is_word[first:behind], spelt[first:behind], strict=True)
         return any(word in opposite for word in (*before, spelt[start])) and any(
             is_word and word not in opposite for is_word, word in rest
         )

@@ -113,10 +113,9 @@ def _lack(onnxruntime: Any, gpu: Gpu) -> str:
         return f"the installed onnxruntime has no {gpu.title} provider"
     if not gpu.has_plugin():
         return f"the package {gpu.plugin.replace('_', '-')} is not installed"
-    takes_plugins = hasattr(onnxruntime, "register_execution_provider_library")
-    return (
-        "" if takes_plugins else f"onnxruntime {onnxruntime.__version__} does not support plugins"
-    )
+    if not hasattr(onnxruntime, "register_execution_provider_library"):
+        return f"onnxruntime {onnxruntime.__version__} does not support plugins"
+    return ""
 
 
 def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:

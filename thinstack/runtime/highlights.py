@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from thinstack.core.transitions import parents_of
 from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase
 
@@ -41,33 +40,23 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
 
 
 class _Ranked(Nodes):
-    """The nodes of a prediction, ranked by strength.
+    """The nodes of a prediction, ranked by strength."""
 
-    Attributes:
-        strength: (N,) the absolute polarity, or the probability of the label without a scale.
-        shown: (N,) whether the node is not neutral and is readable alone or is the sentence.
-    """
-
-    def __init__(self, sentence: "Prediction"):
-        super().__init__(sentence)
-        if sentence.view.polarity is None:
-            self.strength: list[float] = sentence.node_scores.max(axis=1).tolist()
-        else:
-            self.strength = [abs(place or 0.0) for place in self.polarity]
+    @cached_property
+    def strength(self) -> list[float]:
+        """(N,) The absolute polarity, or the probability of the label without a scale."""
+        if self.sentence.view.polarity is None:
+            return [*self.sentence.node_scores.max(axis=1).tolist()]
+        return [abs(place or 0.0) for place in self.polarity]
 
     @cached_property
     def shown(self) -> list[bool]:
-        sided = [
-            sure and side != NEUTRAL
-            for sure, side in zip(self.sentence.certain.tolist(), self.sides, strict=True)
-        ]
-        reads = self.edges.reads_alone
-        shown = [
-            some and reads(*self.spans[node]) and self._has_content(node)
-            for node, some in enumerate(sided)
-        ]
-        shown[-1] = sided[-1]
-        return shown
+        """(N,) Whether the node is not neutral and is readable alone or is the sentence."""
+        reads, sure = self.reads_alone, self.sentence.certain.tolist()
+        sided = [some and side != NEUTRAL for some, side in zip(sure, self.sides, strict=True)]
+        inner = zip(sided[:-1], self.spans, strict=False)
+        shown = [some and reads(*span) and self._has_content(*span) for some, span in inner]
+        return [*shown, sided[-1]]
 
     def best(self, most: int) -> list[int]:
         """Return at most `most` nodes, strongest first, without overlaps."""
@@ -88,8 +77,8 @@ class _Ranked(Nodes):
         start, end = self.spans[node]
         return end - start
 
-    def _has_content(self, node: int) -> bool:
-        return any(self.edges.content[slice(*self.spans[node])])
+    def _has_content(self, start: int, end: int) -> bool:
+        return any(self.is_content[start:end])
 
     def _is_free(self, node: int, taken: Sequence[tuple[int, int]]) -> bool:
         """Return whether a node overlaps none of the sorted spans in `taken`."""
@@ -110,7 +99,7 @@ class _Ranked(Nodes):
         return not (
             self.sides[beside] == self.sides[parent]
             and self.strength[beside] >= CONTRAST * self.strength[parent]
-            and self._has_content(beside)
+            and self._has_content(*self.spans[beside])
         )
 
     def _climbed(self, node: int, taken: Sequence[tuple[int, int]]) -> int:
@@ -147,19 +136,17 @@ def marked_phrases(prediction: "Prediction") -> list[int]:
     """
     if not prediction.phrases:
         return [0]
-    parents = parents_of(prediction.transitions)[0].tolist()
-    neutral = neutral_of(prediction)
+    nodes, neutral = Nodes(prediction), neutral_of(prediction)
     names = np.where(prediction.certain, prediction.label_ids, _UNCERTAIN).tolist()
     around: dict[int, tuple[int, int]] = {-1: (neutral, 0)}
     marked = []
-    for node in reversed(range(len(parents))):  # parents have higher numbers than their children
-        outer, depth = around[parents[node]]
+    for node in reversed(range(len(names))):  # parents have higher numbers than their children
+        outer, depth = around[nodes.parents[node]]
         if names[node] not in (outer, neutral) and depth < MAX_DEPTH:
             marked.append(node)
             outer, depth = names[node], depth + 1
         around[node] = outer, depth
-    spans = prediction.spans
-    return sorted(marked, key=lambda node: (spans[node, 0], -spans[node, 1], -node))
+    return sorted(marked, key=lambda node: (nodes.spans[node][0], -nodes.spans[node][1], -node))
 
 
 def neutral_of(prediction: "Prediction") -> int:

@@ -44,8 +44,8 @@ class Interface(NamedTuple):
         phrases: whether phrases have scores or vectors; otherwise only whole sentences do.
         most_pieces: the maximum word pieces per sentence; None without a limit.
         probable: whether the scores are class probabilities.
-        texts: whether the model composes its parses of sentences into one tree per text, controlled
-            by the input `breaks`.
+        joins: whether the model composes its parses of sentences into one tree per text, controlled
+            by the input `breaks`, and scores phrases.
         reads_pairs, rates_pairs: whether the model reads pairs of texts, and rates them.
     """
 
@@ -55,7 +55,7 @@ class Interface(NamedTuple):
     phrases: bool
     most_pieces: int | None
     probable: bool
-    texts: bool
+    joins: bool
     reads_pairs: bool
     rates_pairs: bool
 
@@ -106,8 +106,8 @@ def interface_of(
     width = _number(metadata, "vector_size", source) or 0
     if bool(width) != config.gives_vectors:
         raise BundleError(f"{source}: expected vector_size, for {vectors}, found {width}; {MEND}")
-    of_pairs = reads == "pairs", "rates" in metadata
-    return Interface(types, expected_outputs, width, phrases, most, probable, texts, *of_pairs)
+    kind = texts and phrases, reads == "pairs", "rates" in metadata
+    return Interface(types, expected_outputs, width, phrases, most, probable, *kind)
 
 
 class Batch(NamedTuple):

@@ -260,7 +260,6 @@ class IsolatedSession:
 
 
 def _error_of(reply: Message) -> ThinstackError | None:
-    """Return the error in a reply, or None."""
     name, arguments = reply.data.get("error"), reply.data.get("arguments")
     if name is None:
         return None

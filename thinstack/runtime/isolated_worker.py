@@ -28,6 +28,9 @@ from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, described
 from thinstack.runtime.session import start_session
 
+if sys.platform != "win32":
+    import resource
+
 MOST_SENT: Final = 1 << 33
 """Maximum bytes of arrays in one message to the worker: an ONNX file."""
 LOOK: Final = 1.0
@@ -184,8 +187,6 @@ def _refuse(replies: BinaryIO, error: Exception, *arguments: str) -> None:
 def _allow_seconds(seconds: int) -> None:
     """Limit this process to this many more seconds of processor time, if the system supports it."""
     if sys.platform != "win32":
-        import resource
-
         _limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds + 1)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -193,15 +194,11 @@ def _allow_seconds(seconds: int) -> None:
 def _allow_memory(size: int) -> None:
     """Limit this process to this many more bytes of memory, if the system supports it."""
     if sys.platform == "linux":
-        import resource
-
         with open("/proc/self/statm", encoding="ascii") as file:
             taken = int(file.read().split()[0]) * resource.getpagesize()
         _limit(resource.RLIMIT_AS, taken + size)
 
 
 def _limit(kind: int, most: int) -> None:
-    import resource
-
     _, hard = resource.getrlimit(kind)
     resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

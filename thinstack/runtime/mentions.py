@@ -2,9 +2,9 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from thinstack.errors import InputError, NoMentionWarning, outside, shown
 from thinstack.text.names import parts_of, pattern_of, plain_words
@@ -15,42 +15,39 @@ if TYPE_CHECKING:
 _EXAMPLE = 'such as about("battery", "price|cost")'
 
 
-class Mention(NamedTuple):
-    """The characters [start, end) of a sentence that mention a term, and the term as the user wrote
-    it."""
-
-    start: int
-    end: int
-    asked: str
+Patterns = Mapping[str, tuple[re.Pattern[str], Sequence[str]]]
+"""{term: its pattern, and the prefix of everything that it matches, by name}."""
 
 
-class Terms:
-    """Terms that a user names. Each may have several names, separated by `|`.
+def patterns_of(terms: Iterable[object]) -> Patterns:
+    """Return the patterns of terms that a user names. Each may have several names, separated by
+    `|`.
 
     Names are matched against the words of a sentence as the model read them (docs/text.md). The
     words of a name must be adjacent. The last one matches in the singular and the plural.
 
     Raises InputError for a term that is not text, and for a name without a letter or digit.
     """
+    patterns = {}
+    for term in terms:
+        if not isinstance(term, str):
+            problem = f"expected each term to be text, {_EXAMPLE}; found {shown(term)}"
+            raise InputError(f"about: {problem}")
+        patterns[term] = _pattern(term)
+    return patterns
 
-    def __init__(self, terms: Sequence[object]):
-        self._patterns: dict[str, tuple[re.Pattern[str], list[str]]] = {}
-        for term in terms:
-            if not isinstance(term, str):
-                problem = f"expected each term to be text, {_EXAMPLE}; found {shown(term)}"
-                raise InputError(f"about: {problem}")
-            self._patterns[term] = _pattern(term)
 
-    def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
-        """Iterate over the mentions of each term in a sentence, term by term. Mentions of one term
-        do not overlap: the leftmost wins, and of several names there, the longest."""
-        words, joined = plain_words(sentence.words)
-        squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
-        for term, (pattern, stems) in self._patterns.items():
-            if squeezed is None or any(map(squeezed.__contains__, stems)):
-                for match in pattern.finditer(joined):
-                    start, end = (_typed(sentence, words, match, end) for end in (False, True))
-                    yield Mention(start, end, term)
+def mentions_of(patterns: Patterns, sentence: "Prediction") -> Iterator[tuple[int, int, str]]:
+    """Iterate over the mentions of terms in a sentence, term by term: their characters [start, end)
+    in it, and the term. Mentions of one term do not overlap: the leftmost wins, and of several
+    names there, the longest."""
+    words, joined = plain_words(sentence.words)
+    squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
+    for term, (pattern, stems) in patterns.items():
+        if squeezed is None or any(map(squeezed.__contains__, stems)):
+            for match in pattern.finditer(joined):
+                start, end = (_typed(sentence, words, match, end) for end in (False, True))
+                yield start, end, term
 
 
 def warn_of_unmentioned(terms: Iterable[str]) -> None:
@@ -63,8 +60,8 @@ def warn_of_unmentioned(terms: Iterable[str]) -> None:
 
 @lru_cache(maxsize=1024)
 def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
-    """Return the pattern of a term, and the prefix of everything that it matches, by name
-    (`pattern_of`); "" for non-ASCII names, where letters may have more than two cases."""
+    """Return the pattern and prefixes of a term (`pattern_of`). The prefix of a non-ASCII name is
+    "", because its letters may have more than two cases."""
     names = [parts_of(name) for name in term.split("|")]
     example = f"{_EXAMPLE}; found {shown(term)}"
     if any("\ud800" <= character <= "\udfff" for character in term):

@@ -172,5 +172,4 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
 
 
 def _by_pair(values: Sequence[Value]) -> Iterator[tuple[Value, Value]]:
-    """Iterate over the values two by two, one pair at a time."""
     return zip(values[::2], values[1::2], strict=True)

@@ -1,17 +1,17 @@
-"""`Phrase`, a node of the tree of a sentence with its label and scores; and the word boundaries at
-which a phrase is readable alone."""
+"""`Phrase`, a node of the tree of a sentence with its label and scores; and whether it is readable
+alone."""
 
 from collections.abc import Collection
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT
 from thinstack.data.words.ptb import plain
-from thinstack.runtime.vectors import stored, unit
+from thinstack.runtime.scored import stored, unit
 from thinstack.text.english import rules
 
 if TYPE_CHECKING:
@@ -32,32 +32,29 @@ class Nodes:
         self.sentence = sentence
 
     @cached_property
-    def _tree(self) -> tuple[list[tuple[int, int]], list[int]]:
-        """The words [start, end) of each node, and its parent; -1 for the root."""
-        if len(self.sentence.node_scores) == 1:
-            return [(0, len(self.sentence.words))], [-1]
-        spans, stack, words = list[tuple[int, int]](), list[int](), 0
-        parents = [-1] * len(self.sentence.transitions)
-        for node, step in enumerate(self.sentence.transitions.tolist()):  # faster than numpy
-            if step == SHIFT:
-                spans.append((words, words + 1))
-                words += 1
-            else:
-                right, left = stack.pop(), stack.pop()
-                parents[left] = parents[right] = node
-                spans.append((spans[left][0], spans[right][1]))
-            stack.append(node)
-        return spans, parents
-
-    @property
     def spans(self) -> list[tuple[int, int]]:
         """The words [start, end) of each node."""
-        return self._tree[0]
+        if len(self.sentence.node_scores) == 1:
+            return [(0, len(self.sentence.words))]
+        spans, starts, words = list[tuple[int, int]](), list[int](), 0
+        for step in self.sentence.transitions.tolist():  # faster than numpy
+            if step == SHIFT:
+                starts.append(words)
+                words += 1
+            else:
+                starts.pop()
+            spans.append((starts[-1], words))
+        return spans
 
-    @property
+    @cached_property
     def parents(self) -> list[int]:
         """The parent of each node; -1 for the root."""
-        return self._tree[1]
+        parents = [-1] * len(self.spans)
+        for node, (start, end) in enumerate(self.spans[1:], 1):
+            if end - start > 1:
+                right = self.spans[node - 1]
+                parents[node - 1] = parents[node - 2 * (right[1] - right[0])] = node
+        return parents
 
     @cached_property
     def starts(self) -> list[int]:
@@ -110,49 +107,41 @@ class Nodes:
         return node - 2 * (end - start), node - 1
 
     @cached_property
-    def edges(self) -> "WordEdges":
-        """The words at which phrases of the sentence may begin and end."""
-        spelt = [plain(word).lower() for word in self.sentence.words]
-        words = [
+    def spelt(self) -> list[str]:
+        """The words (L,) in lower case, without treebank escapes."""
+        return [plain(word).lower() for word in self.sentence.words]
+
+    @cached_property
+    def is_word(self) -> list[bool]:
+        """Whether each token (L,) is a word, not punctuation."""
+        return [
             word.isalnum() or any(one.isalnum() or not one.isascii() for one in word)
-            for word in spelt
+            for word in self.spelt
         ]
-        english = rules()
 
-        def but(excepted: Collection[str]) -> list[bool]:
-            return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
+    @cached_property
+    def is_content(self) -> list[bool]:
+        """Whether each token (L,) is a content word, not a function word."""
+        return self._words_except(rules().function_words)
 
-        pairs = self.sentence.offsets.tolist()
+    @cached_property
+    def _edges(self) -> tuple[list[bool], list[bool], list[bool]]:
+        """Whether a phrase may begin and end with each token (L,), and whether each boundary (L+1,)
+        is inside a typed word, as before `n't`. `and` may not end a phrase."""
+        pairs, dangling = self.sentence.offsets.tolist(), rules().dangling
         touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
-        both = zip(touches, pairwise(words), strict=True)
+        both = zip(touches, pairwise(self.is_word), strict=True)
         inside = [False, *(touch and all(pair) for touch, pair in both), False]
-        first, last = but(english.dangling["first"]), but(english.dangling["last"])
-        return WordEdges(spelt, words, but(english.function_words), first, last, inside)
+        return self._words_except(dangling["first"]), self._words_except(dangling["last"]), inside
 
-
-class WordEdges(NamedTuple):
-    """The word boundaries of readable phrases in a sentence of L words.
-
-    Attributes:
-        spelt: (L,) the words in lower case, without treebank escapes.
-        words: (L,) whether the token is a word, not punctuation.
-        content: (L,) whether it is a content word, not a function word.
-        first, last: (L,) whether a phrase may begin and end with it. Punctuation may do neither,
-            and `and` may not end a phrase.
-        inside: (L + 1,) whether the boundary before it is inside a typed word, as before `n't`.
-    """
-
-    spelt: list[str]
-    words: list[bool]
-    content: list[bool]
-    first: list[bool]
-    last: list[bool]
-    inside: list[bool]
+    def _words_except(self, excepted: Collection[str]) -> list[bool]:
+        pairs = zip(self.is_word, self.spelt, strict=True)
+        return [is_word and word not in excepted for is_word, word in pairs]
 
     def reads_alone(self, start: int, end: int) -> bool:
         """Return whether the words [start, end) are readable alone."""
-        whole = not (self.inside[start] or self.inside[end])
-        return whole and self.first[start] and self.last[end - 1]
+        first, last, inside = self._edges
+        return first[start] and last[end - 1] and not (inside[start] or inside[end])
 
 
 class NodeView:

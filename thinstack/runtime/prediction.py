@@ -13,9 +13,8 @@ from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.result import Judgement
-from thinstack.runtime.scored import Scored, Spans
-from thinstack.runtime.span_vectors import LOST
-from thinstack.runtime.vectors import stored, unit
+from thinstack.runtime.scored import Scored, Spans, stored, unit
+from thinstack.runtime.vectors import LOST
 from thinstack.runtime.views import View
 from thinstack.text.sentences import Sentence
 
@@ -140,9 +139,8 @@ class Prediction(Judgement):
     @property
     def label_ids(self) -> NDArray[np.int64]:
         """The class of each phrase, (N,), as in `View.best`; -1 for a model without labels."""
-        return (
-            self.view.best(self.node_scores) if self.labels else np.full(len(self.node_scores), -1)
-        )
+        scores = self.node_scores
+        return self.view.best(scores) if self.labels else np.full(len(scores), -1)
 
     @property
     def certain(self) -> NDArray[np.bool_]:

@@ -16,9 +16,14 @@ from thinstack.runtime.pairs import PairReader, PairResult, PairScorer, paired
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
-from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
-from thinstack.runtime.vectors import check_model, encoded_rows, need_vectors, vectors_of
+from thinstack.runtime.vectors import (
+    check_model,
+    encoded_rows,
+    need_vectors,
+    span_vectors,
+    vectors_of,
+)
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
@@ -256,7 +261,6 @@ class Predictor(PairScorer):
 
 
 def _reopen(path: str, settings: dict[str, Any], digest: str) -> Predictor:
-    """Open the predictor of a pickle."""
     try:
         bundle = open_bundle(path)
     except (BundleError, UnknownNameError) as error:

@@ -27,8 +27,7 @@ rounds to."""
 ENCODER_ROUNDING: Final = 5e-2
 """The same for a file with a pretrained encoder, where differences add up (0.04 in WebAssembly)."""
 
-
-_NO_CASES = ValueError, TypeError, LookupError, AttributeError
+_NO_CASES = ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError
 
 
 class Agreement(NamedTuple):
@@ -74,14 +73,14 @@ def check_cases(
     its ONNX file or its cases, or if they cannot be run; DeviceError if `device` does not work;
     MissingExtraError without onnxruntime.
     """
-    source = str(bundle.path / CASES_FILE)
-    model = str(bundle.path / ONNX_FILE)
-    apart = is_isolated(bundle, isolated)
-    gpu = b"" if device == "cpu" else bundle.for_gpu()
     session = open_session(
-        bundle.read(ONNX_FILE), source=model, device=device, isolated=apart, gpu=gpu
+        bundle.read(ONNX_FILE),
+        source=str(bundle.path / ONNX_FILE),
+        device=device,
+        isolated=is_isolated(bundle, isolated),
+        gpu=b"" if device == "cpu" else bundle.for_gpu(),
     )
-    content = bundle.read(CASES_FILE)
+    source, content = bundle.path / CASES_FILE, bundle.read(CASES_FILE)
     rough = session.metadata.get("quantization") == "int8"
     try:
         stored = json.loads(content)
@@ -89,7 +88,7 @@ def check_cases(
             raise ValueError(f"they have the labels {stored['labels']!r:.200}")
         tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
         by_case = [_errors_of_case(session, case, rough=rough) for case in stored["cases"]]
-    except (*_NO_CASES, OverflowError, RecursionError) as error:
+    except _NO_CASES as error:
         problem = f"not the reference cases of this model: {error!s:.300}"
         raise BundleError(f"{source}: {problem}; {MEND}") from None
     errors = np.concatenate([np.zeros(0), *(errors for errors in by_case if errors is not None)])

@@ -2,6 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,9 +12,8 @@ from thinstack.runtime.aspects import Aspect, about, aspects
 from thinstack.runtime.categories import Category
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, opinion, shown
-from thinstack.runtime.scored import Scored, mean_scores
-from thinstack.runtime.span_vectors import place_of, span_vectors
-from thinstack.runtime.vectors import stored, text_vector
+from thinstack.runtime.scored import Scored, mean_scores, stored
+from thinstack.runtime.vectors import place_of, span_vectors, text_vector
 from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ class Judgement(ABC):
         return shown(self)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Result(Judgement):
     """The label and polarity of a text, its sentences and every phrase, as returned by
     `thinstack.load()(text)`.
@@ -171,19 +172,12 @@ class Result(Judgement):
             than two.
     """
 
-    __slots__ = ("_known", "_scores", "joint", "sentences", "text", "view")
-
-    def __init__(
-        self,
-        text: str,
-        sentences: "tuple[Prediction, ...]",
-        view: View,
-        share_known: float | None = None,
-        joint: Scored | None = None,
-    ):
-        self.text, self.sentences, self.view, self._known = text, sentences, view, share_known
-        self.joint = joint
-        self._scores: list[float] | None = None
+    text: str
+    sentences: "tuple[Prediction, ...]"
+    view: View
+    _known: float | None = None
+    joint: Scored | None = None
+    _scores: list[float] | None = field(default=None, init=False)
 
     @property
     def _read(self) -> "tuple[Prediction, ...]":

@@ -1,17 +1,22 @@
-"""The scores of sentences and texts, as arrays."""
+"""The scores and vectors of sentences and texts, as arrays."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
-from thinstack.runtime.vectors import unit
+from thinstack.errors import InputError
 
 Spans = tuple[tuple[int, int], ...]
 """The words [start, end) of each part of a sentence, in order."""
+
+LOAD: Final = 'thinstack.load("vectors") (pip install ./models/thinstack-vectors in a clone)'
+"""How to get a model with vectors."""
+
+_LEAST: Final = 1e-12
 
 
 class Scored(NamedTuple):
@@ -52,17 +57,13 @@ class Scored(NamedTuple):
     def below_top(self, lengths: Sequence[int]) -> "tuple[list[Scored], Scored]":
         """Split a tree over several sentences with these word counts into the sentences and the
         balanced tree over them."""
-        top, sizes = balanced(len(lengths)), (2 * length - 1 for length in lengths)
-        sentences: list[Scored] = []
-        roots: list[int] = []
-        place = 0
-        for kind in top.tolist():
-            if kind == SHIFT:
-                nodes = slice(place, place + next(sizes))
-                sentences.append(Scored(self.transitions[nodes], self.scores[nodes]))
-            place = nodes.stop if kind == SHIFT else place + 1
-            roots.append(place - 1)
-        return sentences, Scored(top, self.scores.take(roots, 0))
+        top, sizes = balanced(len(lengths)), [2 * length - 1 for length in lengths]
+        left, kinds = iter(sizes), top.tolist()
+        ends = [*accumulate(next(left) if kind == SHIFT else 1 for kind in kinds)]
+        behind = (end for end, kind in zip(ends, kinds, strict=True) if kind == SHIFT)
+        nodes = [slice(end - size, end) for end, size in zip(behind, sizes, strict=True)]
+        sentences = [Scored(self.transitions[inside], self.scores[inside]) for inside in nodes]
+        return sentences, Scored(top, self.scores.take([end - 1 for end in ends], 0))
 
 
 class ScoredText(NamedTuple):
@@ -140,3 +141,18 @@ def word_shares(
     `lengths` and `counts` are as in `mean_scores`."""
     text = np.repeat(np.arange(len(counts)), counts)
     return text, lengths / np.bincount(text, lengths, len(counts))[text]
+
+
+def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Normalize rows (..., D) to unit norm, as float32."""
+    exact: NDArray[np.float32] = rows.astype(np.float32)
+    lengths = np.sqrt((exact * exact).sum(axis=-1, keepdims=True))
+    exact /= np.maximum(lengths, _LEAST)
+    return exact
+
+
+def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
+    """Return the vectors (N, D) of a prediction. Raises InputError for a model without vectors."""
+    if vectors is None:
+        raise InputError(f"this model gives no vectors: use {LOAD}")
+    return vectors

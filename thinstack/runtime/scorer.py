@@ -21,7 +21,7 @@ from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.runtime.session import open_session
-from thinstack.runtime.units import MAX_WORDS, Limits, Units
+from thinstack.runtime.units import MAX_WORDS, Limits, Units, top_of
 from thinstack.runtime.views import View
 from thinstack.text.batching import (
     BATCH_NODES,
@@ -223,10 +223,10 @@ class Scorer:
         lengths = [units.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
         sizes = [2 * units.sizes[place].words - 1 for place in places]
-        tops = [unit.top for unit in chosen] if len(inside) > len(chosen) else []
+        tops, breaks = zip(*[top_of(unit.counts) for unit in chosen], strict=True)
         if "breaks" in self._types:
-            fields["breaks"] = np.concatenate([unit.breaks for unit in chosen])
-        return Batch(fields, lengths, owners, sizes, tops)
+            fields["breaks"] = np.concatenate(breaks)
+        return Batch(fields, lengths, owners, sizes, tops if len(inside) > len(chosen) else ())
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """Return the function that builds the trees of a source; for a model of plain sentences, it
@@ -249,9 +249,8 @@ class Scorer:
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._outputs, self.width, self.phrases = interface[:4]
-        self._most_pieces, self._probable = interface[4:6]
-        self._joins = interface.texts and self.phrases
-        self.reads_pairs, self.rates_pairs = interface.reads_pairs, interface.rates_pairs
+        self._most_pieces, self._probable, self._joins = interface[4:7]
+        self.reads_pairs, self.rates_pairs = interface[7:]
         self._process = _forks[0]
         watch_end()
 

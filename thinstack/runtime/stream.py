@@ -83,7 +83,6 @@ class Reader(TextReader):
             return place, ""
 
     def _scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[Result]:
-        """Iterate over the results of a batch."""
         for part, results in each_part(batch, self._results, ThinstackError):
             if isinstance(results, ThinstackError):
                 place, text = part[0]

@@ -45,14 +45,14 @@ the widest. Attention between 8 times 512 pieces takes 0.1 GB per layer."""
 _MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?")), frozenset((",",)))
 
 
-def cut(words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
+def cut(words: Sequence[str], costs: Sequence[int], limit: int, parts: Spans = ()) -> Spans:
     """Split a sentence into parts of words [start, end), in order. Each part costs at most `limit`,
     or is a single word.
 
-    `costs`: the cost of each word, at least 1. A part that costs too much is halved recursively:
-    after a semicolon, colon, dash or full stop, else after a comma, else in the middle. The mark
-    nearest to the middle wins; each half must keep at least a quarter of the cost. The total time
-    is linear.
+    `costs`: the cost of each word, at least 1. `parts`: parts to split further. A part that costs
+    too much is halved recursively: after a semicolon, colon, dash or full stop, else after a comma,
+    else in the middle. The mark nearest to the middle wins; each half must keep at least a quarter
+    of the cost. The total time is linear.
     """
     before = [*accumulate(costs, initial=0)]  # cost of all words before each word
     marked: list[Sequence[int]] = [
@@ -64,12 +64,12 @@ def cut(words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
         near = places[max(behind - 1, 0) : behind + 1]
         return min(near, key=lambda place: abs(before[place] - middle), default=0)
 
-    parts, todo = [], [(0, len(words))]
+    finer, todo = [], [*reversed(parts)] or [(0, len(words))]
     while todo:
         start, end = todo.pop()
         cost = before[end] - before[start]
         if cost <= limit or end - start == 1:
-            parts.append((start, end))
+            finer.append((start, end))
             continue
         middle, inner = before[start] + cost / 2, range(start + 1, end)
         for places in marked:
@@ -79,7 +79,7 @@ def cut(words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
         else:
             place = nearest(inner, middle)
         todo += [(place, end), (start, place)]
-    return tuple(parts)
+    return tuple(finer)
 
 
 class Limits(NamedTuple):
@@ -100,15 +100,15 @@ class Limits(NamedTuple):
             if not long and self.pieces is None:
                 continue
             check_words(words, place)
-            parts: Spans = ((0, len(words)),)
+            parts: Spans = ()
             if long:
-                parts = _finer(parts, words, [1] * len(words), self.words)
-                parts = _finer(parts, words, [max(len(word), 1) for word in words], most)
+                parts = cut(words, [1] * len(words), self.words)
+                parts = cut(words, [max(len(word), 1) for word in words], most, parts)
             if self.pieces is not None:
                 counts = self.vocabulary.fields(words)["pieces_per_word"]
                 if counts.sum() > self.pieces:
                     self._check_pieces(words, place, counts, self.pieces)
-                    parts = _finer(parts, words, counts.tolist(), self.pieces)
+                    parts = cut(words, counts.tolist(), self.pieces, parts)
             if len(parts) > 1:
                 cuts[place] = parts
         return cuts
@@ -126,36 +126,19 @@ class Limits(NamedTuple):
             raise InputError(f"{problem}: {advice}")
 
 
-def _finer(parts: Spans, words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
-    """Split the parts of a sentence further, until each costs at most `limit`."""
-    return tuple(
-        (start + first, start + behind)
-        for start, end in parts
-        for first, behind in cut(words[start:end], costs[start:end], limit)
-    )
-
-
 class Unit(NamedTuple):
     """A tree that a model composes: the indices of its sentences and of their parts, and the number
-    of parts of each sentence. The trees over parts, and over sentences, are balanced."""
+    of parts of each sentence."""
 
     sentences: range
     parts: range
     counts: tuple[int, ...]
 
-    @property
-    def top(self) -> NDArray[np.int8]:
-        """The transitions (2p-1,) of the tree over the p parts."""
-        return _top_of(self.counts)[0]
-
-    @property
-    def breaks(self) -> NDArray[np.int64]:
-        """The same tree as a model input, (p,)."""
-        return _top_of(self.counts)[1]
-
 
 @lru_cache(maxsize=256)
-def _top_of(counts: tuple[int, ...]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+def top_of(counts: tuple[int, ...]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    """Return the tree over the p parts of a unit, balanced over the parts of each sentence and over
+    the sentences: its transitions (2p-1,), and as a model input (p,)."""
     top = over(balanced(len(counts)), [balanced(count) for count in counts])
     return top, breaks_of(top)
 
@@ -215,7 +198,6 @@ class Units:
         self.sizes = sizes if alone else [self._size(unit.parts) for unit in self.items]
 
     def _alone(self, inside: range) -> list[Unit]:
-        """Return one unit per part."""
         owned = zip(inside, self.owners[inside.start : inside.stop], strict=True)
         return [Unit(range(owner, owner + 1), range(part, part + 1), (1,)) for part, owner in owned]
 
@@ -238,7 +220,6 @@ class Units:
         return units
 
     def _fit(self, inside: range) -> bool:
-        """Return whether some parts fit into one unit."""
         size = self._size(inside)
         small = 2 * size.words <= MOST_NODES and size.characters <= MOST_CHARACTERS
         return small and size.sentences * size.pieces <= MOST_PLACES
@@ -252,7 +233,10 @@ class Units:
         if len(self.items) == len(steps):
             return steps  # `batches` checks them
         joined_transitions(steps, self.lengths, range(len(steps)))
-        return [over(one.top, [np.ravel(steps[part]) for part in one.parts]) for one in self.items]
+        return [
+            over(top_of(unit.counts)[0], [np.ravel(steps[part]) for part in unit.parts])
+            for unit in self.items
+        ]
 
     def texts(self, trees: Sequence[Scored], *, phrases: bool) -> list[ScoredText]:
         """Return the texts, from the scored trees of the units. `phrases`: whether every node has

@@ -45,7 +45,8 @@ class View(NamedTuple):
         cls, labels: tuple[str, ...], abstain: float = 0.0, places: tuple[int, ...] | None = None
     ) -> Self:
         """Build the view that shows these classes."""
-        return cls(labels, abstain, places, _polarity(labels))
+        scale = Scale.of(labels)
+        return cls(labels, abstain, places, None if scale is None else scale.polarity)
 
     @classmethod
     def choose(
@@ -78,7 +79,11 @@ class View(NamedTuple):
             shown_places.insert(no_term, -1)
             return view._replace(places=tuple(shown_places), no_term=no_term)
         if classes is None and class_sets:
-            return cls._of_sets(labels, share, class_sets, class_weights)
+            sets, scale, polarity = set_matrix(labels, class_sets), Scale.of(labels), None
+            places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
+            if scale is not None:
+                polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
+            return cls(tuple(class_sets), share, places, polarity, class_weights)
         if classes is None:
             return cls.of(labels, share)
         if classes not in (2, 3, len(FIVE)):
@@ -94,21 +99,6 @@ class View(NamedTuple):
             raise InputError(f"classes: expected {expected}; {actual}: leave classes out")
         names, places = merged
         return cls.of(names, share, places)
-
-    @classmethod
-    def _of_sets(
-        cls,
-        labels: tuple[str, ...],
-        abstain: float,
-        class_sets: ClassSets,
-        class_weights: tuple[float, ...],
-    ) -> Self:
-        sets, scale = set_matrix(labels, class_sets), Scale.of(labels)
-        places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
-        polarity = None
-        if scale is not None:
-            polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
-        return cls(tuple(class_sets), abstain, places, polarity, class_weights)
 
     @property
     def scale(self) -> Scale | None:
@@ -204,9 +194,3 @@ class View(NamedTuple):
 
 
 _scale_at = lru_cache(maxsize=64)(Scale.at)
-
-
-@lru_cache(maxsize=64)
-def _polarity(labels: tuple[str, ...]) -> tuple[float, ...] | None:
-    scale = Scale.of(labels)
-    return None if scale is None else scale.polarity

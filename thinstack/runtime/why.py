@@ -70,18 +70,15 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         raise InputError(f"why needs a sentence of at most {most}; found {len(words):,}: split it")
     parents, _ = parents_of(steps)
     spans = spans_of(steps)
-    nodes = list[int]()
+    nodes, sentences, trees = list[int](), [words], [steps]
     for node in _highest(parents):
         start, end = spans[node]
-        rest = map(plain, words[:start] + words[end:])
-        if any(any(map(str.isalnum, word)) for word in rest):  # more than punctuation remains
+        rest = words[:start] + words[end:]
+        if any(map(str.isalnum, "".join(map(plain, rest)))):  # more than punctuation remains
+            inside = range(node + 2 - 2 * (end - start), node + 1)
             nodes.append(node)
-    sentences, trees = [words], [steps]
-    for node in nodes:
-        start, end = spans[node]
-        inside = np.arange(node + 2 - 2 * (end - start), node + 1)
-        sentences.append(words[:start] + words[end:])
-        trees.append(np.delete(steps, [*inside, parents[node]]))
+            sentences.append(rest)
+            trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
     support = _support(np.stack([sentence.scores[-1] for sentence in scored]), predictor.view)
     changes = support[0] - support[1:]
@@ -90,9 +87,8 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
         text, start = prediction.text_of(first, behind), int(prediction.offsets[first, 0])
-        place = prediction.start + start, prediction.start + start + len(text)
-        values = text, value, number == turns, *place
-        contributions.append(Contribution(node, (first, behind), *values))
+        values = text, value, number == turns, prediction.start + start
+        contributions.append(Contribution(node, (first, behind), *values, values[-1] + len(text)))
     return contributions
 
 

@@ -13,7 +13,7 @@ from thinstack.data.tables.cell_text import csv_line
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, Rows
-from thinstack.runtime.vectors import unit
+from thinstack.runtime.scored import unit
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -35,8 +35,8 @@ from thinstack.integrations.corpora.run_manifest import (
 )
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.workers import ModelSource, score_shard, score_side_by_side
+from thinstack.runtime.aspects import name_of
 from thinstack.runtime.mentions import warn_of_unmentioned
-from thinstack.runtime.term_columns import name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from thinstack.errors import InputError, StoppedError
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.row_columns import Output
+from thinstack.runtime.aspects import Asked
 from thinstack.runtime.categories import Category
-from thinstack.runtime.term_columns import Asked
 from thinstack.text.batching import in_batches
 
 MANIFEST: Final = "manifest.json"

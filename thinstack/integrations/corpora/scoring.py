@@ -20,12 +20,11 @@ from thinstack.integrations.corpora.row_columns import (
     Rows,
     in_order,
 )
-from thinstack.runtime.aspects import about, aspects
+from thinstack.runtime.aspects import Asked, about, aspects, term_cells, term_columns
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import Scored, ScoredText, text_scores
-from thinstack.runtime.term_columns import Asked, term_cells, term_columns
-from thinstack.runtime.vectors import need_vectors, stored, text_vector
+from thinstack.runtime.scored import Scored, ScoredText, stored, text_scores
+from thinstack.runtime.vectors import need_vectors, text_vector
 from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter
 

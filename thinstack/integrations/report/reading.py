@@ -8,10 +8,9 @@ from typing import Any
 from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.rows import REASONS, Fault, Mention, Quote, Span, TextRow, Unread
-from thinstack.runtime.aspects import Aspect
+from thinstack.runtime.aspects import Asked, Aspect
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.runtime.term_columns import Asked
 from thinstack.runtime.views import View
 from thinstack.text.language import is_word
 

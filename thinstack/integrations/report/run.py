@@ -22,10 +22,10 @@ from thinstack.integrations.report.rows import ReportOptions, Source
 from thinstack.integrations.report.tally import QUOTES
 from thinstack.integrations.themes.matching import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
+from thinstack.runtime.aspects import Asked, name_of
 from thinstack.runtime.categories import Category
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.term_columns import Asked, name_of
 
 _FINDS_TERMS: Final = "aspects"
 _VECTORS: Final = "vectors"

@@ -152,22 +152,21 @@ MOST_WORDS: Final = 12
 def phrases_of(sentence: Prediction) -> Iterator[tuple[int, int, int]]:
     """Yield the phrases of a sentence that make sense alone, each as its node and its characters
     [start, end) in the whole text, without surrounding punctuation: single content words; longer
-    phrases that contain a content word and end at a phrase boundary (`WordEdges`); and the
+    phrases that contain a content word and end at a phrase boundary (`reads_alone`); and the
     sentence. Phrases that their context negates, such as "worth it" in "not worth it", are skipped.
     Two nodes with the same words are one."""
     nodes, seen = Nodes(sentence), set[tuple[int, int]]()
-    edges = nodes.edges
-    content, turned = [0, *accumulate(edges.content)], turned_nodes(sentence)
+    content, turned = [0, *accumulate(nodes.is_content)], turned_nodes(sentence)
     root, offsets = len(nodes.spans) - 1, (sentence.offsets + sentence.start).tolist()
     for node, (start, end) in enumerate(nodes.spans):
-        while start < end and not edges.words[start]:
+        while start < end and not nodes.is_word[start]:
             start += 1
-        while start < end and not edges.words[end - 1]:
+        while start < end and not nodes.is_word[end - 1]:
             end -= 1
         reads = node == root or (
             end - start <= MOST_WORDS
             and content[start] < content[end]
-            and edges.reads_alone(start, end)
+            and nodes.reads_alone(start, end)
         )
         if start < end and reads and not turned[node] and (start, end) not in seen:
             seen.add((start, end))

@@ -15,7 +15,7 @@ from thinstack.integrations.spacy.span_groups import Marked, PhraseGroup
 from thinstack.integrations.spacy.splitter import span_around
 from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime.aspects import Aspect, about_place
-from thinstack.runtime.mentions import Terms
+from thinstack.runtime.mentions import patterns_of
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.units import MAX_WORDS
@@ -90,7 +90,7 @@ class TreeAspects(TreeSentiment):
     """The component. `about` names the terms to look for; None means those that its model finds.
     The other settings are those of `TreeSentiment`.
 
-    Raises InputError for invalid terms (`thinstack.runtime.mentions.Terms`).
+    Raises InputError for invalid terms (`thinstack.runtime.mentions.patterns_of`).
     """
 
     kind = "tree_aspects"
@@ -118,7 +118,7 @@ class TreeAspects(TreeSentiment):
             expected = "expected a list of terms, such as ['battery', 'price|cost']"
             raise InputError(f"about: {expected}, found {shown(about, 60)}")
         self.about = None if about is None else list(about)
-        Terms(self.about or ())
+        patterns_of(self.about or ())
 
     @property
     def cfg(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from thinstack.core.config import Strict
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, ThinstackError, UnknownNameError
 from thinstack.integrations.spacy.splitter import tokens_at
-from thinstack.runtime.mentions import Terms
+from thinstack.runtime.mentions import patterns_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored, Spans
@@ -187,7 +187,7 @@ class PlainResult(Strict, extra="ignore"):
         sentences = tuple(sentence.read(view, text) for sentence in self.sentences)
         if any(one.start + len(one.text) > two.start for one, two in pairwise(sentences)):
             raise ValueError("expected sentences in order, without overlap")
-        Terms(self.about or ())
+        patterns_of(self.about or ())
         joint = None
         if self.root is not None:
             vectors = None if self.root_vector is None else _vectors([self.root_vector], 1)

@@ -23,8 +23,8 @@ from thinstack.integrations.spacy.pipe import check_docs
 from thinstack.integrations.spacy.stored import Stored, stored_of
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.runtime.span_vectors import vector_across
 from thinstack.runtime.units import MAX_WORDS
+from thinstack.runtime.vectors import vector_across
 
 _MARK: Final = np.uint32(0x7FC07EE5)
 """The bits of the NaN in the tensor of a Doc whose vectors come only from hooks."""

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.runtime.vectors import unit
+from thinstack.runtime.scored import unit
 
 _NEAR: Final = 0.52  # minimum cosine of two clauses that are neighbors
 _MERGED: Final = 0.7  # minimum cosine of the centroids of two groups that are merged

@@ -27,7 +27,8 @@ from thinstack.integrations.themes.matching import (
 )
 from thinstack.integrations.themes.themes import Themes
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.vectors import LOAD, need_vectors
+from thinstack.runtime.scored import LOAD
+from thinstack.runtime.vectors import need_vectors
 
 _SAMPLE: Final = 5_000  # approximate rows in which themes are found, an even subsample
 
