@@ -59,23 +59,18 @@ def fetch(address: str) -> Bundle:
         return read_folder(folder)
     damaged = folder if (folder / MANIFEST_FILE).exists() else None
     with hub_errors(address, damaged), hub.utils.WeakFileLock(f"{folder}.lock"):
+        with suppress(BundleError):  # another process may have been faster
+            return read_folder(folder)
+        ask_commit(repository, commit)
+        # Without force, the library retries for minutes to get a missing file, without a timeout.
+        how = {"revision": commit, "local_dir": folder, "force_download": True, **LIBRARY}
+        hub.hf_hub_download(repository, MANIFEST_FILE, **how)
         try:
-            return _download(repository, commit, folder)
+            names = [*read_manifest(folder).files]
+            hub.snapshot_download(repository, **how, allow_patterns=names)
+            return read_folder(folder)
         except BundleError as error:
             raise BundleError(f"{address}, as uploaded by its author: {error}") from None
-
-
-def _download(repository: str, commit: str, folder: Path) -> Bundle:
-    """Return the bundle of a commit. Forces all downloads, because the library otherwise retries
-    for minutes to get a missing file, without any timeout."""
-    with suppress(BundleError):  # another process may have been faster
-        return read_folder(folder)
-    hub, place = hub_library(), {"revision": commit, "local_dir": folder, **LIBRARY}
-    ask_commit(repository, commit)
-    hub.hf_hub_download(repository, MANIFEST_FILE, **place, force_download=True)
-    names = [*read_manifest(folder).files]
-    hub.snapshot_download(repository, **place, allow_patterns=names, force_download=True)
-    return read_folder(folder)
 
 
 def _commit(address: str, repository: str, revision: str) -> str:

@@ -79,9 +79,12 @@ def load_model(bundle: Bundle | str | Path) -> Model:
         )
     entries = len(bundle.vocabulary())
     try:
-        skeleton = _skeleton(bundle.config, entries)
-        state = _stored(bundle)
-        _check_shapes(skeleton, state)
+        skeleton, state = _skeleton(bundle.config, entries), _stored(bundle)
+        expected = {name: tuple(value.shape) for name, value in state_of(skeleton).items()}
+        shapes = {name: tuple(value.shape) for name, value in state.items()}
+        if odd := sorted(dict(expected.items() ^ shapes.items())):
+            problem = f"shape {expected.get(odd[0])}, found {shapes.get(odd[0])}"
+            raise ValueError(f"expected {odd[0]} of {problem}")
         model = build_model(bundle.config, entries=entries)
         load_state(model, state)
     except (SafetensorError, RuntimeError, ValueError, LookupError) as error:
@@ -100,14 +103,6 @@ def _skeleton(config: ModelConfig, entries: int) -> Model:
         raise
     except Exception:  # a third-party part that reads the values of its fresh weights
         return build_model(config, entries=entries)
-
-
-def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
-    expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
-    shapes = {name: tuple(value.shape) for name, value in state.items()}
-    if expected != shapes:
-        name = sorted(dict(expected.items() ^ shapes.items()))[0]
-        raise ValueError(f"expected {name} of shape {expected.get(name)}, found {shapes.get(name)}")
 
 
 def _stored(bundle: Bundle) -> dict[str, Tensor]:

@@ -75,11 +75,15 @@ def seal(files: Mapping[str, bytes], *, config: ModelConfig, **fields: Any) -> B
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
     """Yield a new folder next to `target`. It replaces `target`, with the same permissions, if the
-    block ends without an error, and is removed otherwise. First cleans up after a killed writer.
-    Raises OSError."""
+    block ends without an error, and is removed otherwise. First cleans up after a killed writer:
+    restores the old folder, or removes it if it was replaced. Raises OSError."""
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    _settle(target)
+    old = aside(target)
+    if old.is_dir() and target.exists():
+        shutil.rmtree(old)
+    elif old.is_dir():
+        os.rename(old, target)
     with staging(target, *_NEW, folder=True) as new:
         yield new
         for top, _, names in os.walk(new, topdown=False):
@@ -87,16 +91,16 @@ def replacing_folder(target: Path) -> Iterator[Path]:
                 if not path.is_symlink():
                     sync(path)
         keep_rights(target, new)
-        _exchange(new, target)
-
-
-def _settle(target: Path) -> None:
-    """Clean up after a killed writer: restore the old bundle, or remove it if replaced."""
-    old = aside(target)
-    if old.is_dir() and target.exists():
-        shutil.rmtree(old)
-    elif old.is_dir():
-        os.rename(old, target)
+        if target.exists():
+            os.rename(target, old)
+        try:
+            os.rename(new, target)
+        except OSError:
+            if old.exists():
+                os.rename(old, target)
+            raise
+        sync(target.parent)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def check_replaceable(target: Path) -> None:
@@ -151,17 +155,3 @@ def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-
-def _exchange(new: Path, target: Path) -> None:
-    old = aside(target)
-    if target.exists():
-        os.rename(target, old)
-    try:
-        os.rename(new, target)
-    except OSError:
-        if old.exists():
-            os.rename(old, target)
-        raise
-    sync(target.parent)
-    shutil.rmtree(old, ignore_errors=True)
