@@ -125,10 +125,9 @@ def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ..
         )
     judged = list[Aspect]()
     for nodes in map(_TermNodes, sentences):
-        for node in sorted(nodes.terms, key=nodes.starts.__getitem__):
+        for node in sorted(nodes.terms, key=nodes.places.__getitem__):
             verdict, probability = _verdict(nodes, node), nodes.terms[node]
-            place = nodes.starts[node], nodes.ends[node]
-            judged.append(Aspect(nodes, verdict, *place, probability=probability))
+            judged.append(Aspect(nodes, verdict, *nodes.places[node], probability=probability))
     return tuple(judged)
 
 
@@ -209,8 +208,8 @@ def _implied(nodes: ClauseNodes, category: Category) -> Aspect | None:
     verdict = nodes.verdict(*nodes.spans[node])
     if not verdict.turned and nodes.sides[node] == nodes.sides[verdict.node] != NEUTRAL:
         verdict = verdict._replace(because=node)  # the phrase itself expresses the opinion
-    place = nodes.starts[node], nodes.ends[node]
-    return Aspect(nodes, verdict, *place, asked=category.name, probability=similarity)
+    start, end = nodes.places[node]
+    return Aspect(nodes, verdict, start, end, asked=category.name, probability=similarity)
 
 
 def _verdict(nodes: ClauseNodes, term: int) -> Verdict:

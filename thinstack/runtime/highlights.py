@@ -35,7 +35,7 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     if not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
     ranked = [(nodes, node) for nodes in map(_Ranked, sentences) for node in nodes.best(n)]
-    ranked.sort(key=lambda pair: (-pair[0].strength[pair[1]], pair[0].starts[pair[1]]))
+    ranked.sort(key=lambda pair: (-pair[0].strength[pair[1]], pair[0].places[pair[1]]))
     return [Phrase(nodes, node) for nodes, node in ranked[:n]]
 
 

@@ -57,16 +57,10 @@ class Nodes:
         return parents
 
     @cached_property
-    def starts(self) -> list[int]:
-        """The first character of each node in the whole text."""
-        firsts = (self.sentence.offsets[:, 0] + self.sentence.start).tolist()
-        return [firsts[start] for start, _ in self.spans]
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """The end character of each node in the whole text."""
-        lasts = (self.sentence.offsets[:, 1] + self.sentence.start).tolist()
-        return [lasts[end - 1] for _, end in self.spans]
+    def places(self) -> list[tuple[int, int]]:
+        """The characters [start, end) of each node in the whole text."""
+        words = (self.sentence.offsets + self.sentence.start).tolist()
+        return [(words[start][0], words[end - 1][1]) for start, end in self.spans]
 
     @cached_property
     def labels(self) -> list[str | None]:
@@ -176,12 +170,12 @@ class NodeView:
     @property
     def start(self) -> int:
         """The start character in the whole text."""
-        return self._nodes.starts[self.node]
+        return self._nodes.places[self.node][0]
 
     @property
     def end(self) -> int:
         """The end character in the whole text, exclusive."""
-        return self._nodes.ends[self.node]
+        return self._nodes.places[self.node][1]
 
     @property
     def text(self) -> str:

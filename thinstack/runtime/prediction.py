@@ -213,7 +213,7 @@ class Prediction(Judgement):
         """
         nodes, labels = Nodes(self), self.labels
         rows = self.node_scores.astype(float).round(6).tolist()
-        columns = (nodes.starts, nodes.ends, nodes.labels, nodes.polarity, rows)
+        columns = (nodes.places, nodes.labels, nodes.polarity, rows)
         data = [
             {
                 "start": start - self.start,
@@ -223,7 +223,7 @@ class Prediction(Judgement):
                 "polarity": None if place is None else round(place, 6),
                 "scores": dict(zip(labels, row, strict=True)),
             }
-            for start, end, label, place, row in zip(*columns, strict=True)
+            for (start, end), label, place, row in zip(*columns, strict=True)
         ]
         more = dict[str, Any]()
         if len(self.parts) > 1:
