@@ -147,13 +147,10 @@ def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
 
 def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Return the place of each class on a scale of names, possibly shared; empty if missing."""
-    placed = {label: _place(label) for label in labels}
     ranks: dict[str, tuple[int, ...]] = {
-        label: (place[0], place[0] * place[1])
-        for label, place in placed.items()
-        if place is not None
+        label: (place[0], place[0] * place[1]) for label in labels if (place := _place(label))
     }
-    if len(ranks) == len(placed):
+    if ranks.keys() == {*labels}:
         return ranks
     plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
     for scale in _WORDED:

@@ -49,9 +49,8 @@ class MVRNN(Cell):
         leaf: Leaf = "projected",
         rank: Count | None = None,
     ):
-        row = hidden_size + (
-            hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size
-        )
+        per_matrix = hidden_size**2 if rank is None else 2 * hidden_size * rank + hidden_size
+        row = hidden_size + per_matrix
         if leaf == "table" and input_size != row:
             raise ConfigError(
                 f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} needs "
@@ -95,8 +94,10 @@ class MVRNN(Cell):
         matrix_a, matrix_b = matrices.reshape([n, 2, width, width]).unbind(1)
         crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)
         # The columns of all [A; B] as rows of one product.
-        columns = (
-            matrices.reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
+        columns = matrices.reshape([n, 2 * width, width]).transpose(1, 2)
+        matrix = (
+            (columns.reshape([n * width, 2 * width]) @ self.w_m)
+            .view([n, width, width])
+            .transpose(1, 2)
         )
-        matrix = (columns @ self.w_m).view([n, width, width]).transpose(1, 2)
         return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]

@@ -1,6 +1,6 @@
 """The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), without padding."""
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import torch
 from torch import Tensor, nn
@@ -13,18 +13,8 @@ ModelType = Literal["bert", "mpnet"]
 """The kind of an encoder, as in the transformers library."""
 
 
-class Architecture(NamedTuple):
-    """The differences between kinds of encoders: the `epsilon` of layer norms, and whether
-    attention has a `RelativeBias`."""
-
-    epsilon: float
-    relative: bool
-
-
-ARCHITECTURES: Final[dict[ModelType, Architecture]] = {
-    "bert": Architecture(epsilon=1e-12, relative=False),
-    "mpnet": Architecture(epsilon=1e-5, relative=True),
-}
+EPSILON: Final[dict[ModelType, float]] = {"bert": 1e-12, "mpnet": 1e-5}
+"""The epsilon of layer norms."""
 BUCKETS, EXACT, FARTHEST = 32, 8, 128
 """The buckets of `RelativeBias`: their number, the distances per side with a bucket each, and the
 distance from which on all share one."""
@@ -150,11 +140,11 @@ class Transformer(nn.Module):
         model_type: ModelType = "bert",
     ):
         super().__init__()
-        epsilon, relative = ARCHITECTURES[model_type]
+        epsilon = EPSILON[model_type]
         # The vectors of the positions include BERT's vector of the first token type.
         self.position = nn.Parameter(drawn(positions, width, std=0.02))
         self.norm, self.dropout = nn.LayerNorm(width, epsilon), nn.Dropout(dropout)
-        self.relative = RelativeBias(heads) if relative else None
+        self.relative = RelativeBias(heads) if model_type == "mpnet" else None
         sizes = {"width": width, "heads": heads, "feed_forward": feed_forward}
         self.layers = nn.ModuleList(
             TransformerLayer(**sizes, dropout=dropout, epsilon=epsilon) for _ in range(layers)

@@ -15,7 +15,7 @@ from thinstack.core.embedding import Leaves, Vectors
 from thinstack.data.files.pretrained_models import hub_answers, loading, variant_of
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
+from thinstack.plugins.embeddings.transformer.layers import BUCKETS, EPSILON, ModelType
 
 TABLE: Final = "embeddings.word_embeddings.weight"
 POSITION: Final = "embeddings.position_embeddings.weight"
@@ -40,19 +40,13 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
     "bert": Naming(
         attention=("self.query", "self.key", "self.value", "output.dense"),
         norm="output.LayerNorm",
-        assumed={
-            "position_embedding_type": "absolute",
-            "layer_norm_eps": ARCHITECTURES["bert"].epsilon,
-        },
+        assumed={"position_embedding_type": "absolute", "layer_norm_eps": EPSILON["bert"]},
         first_type="embeddings.token_type_embeddings.weight",
     ),
     "mpnet": Naming(
         attention=("attn.q", "attn.k", "attn.v", "attn.o"),
         norm="LayerNorm",
-        assumed={
-            "relative_attention_num_buckets": BUCKETS,
-            "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
-        },
+        assumed={"relative_attention_num_buckets": BUCKETS, "layer_norm_eps": EPSILON["mpnet"]},
         first_position=2,  # after those of padding
         relative="encoder.relative_attention_bias.weight",
     ),

@@ -156,7 +156,7 @@ class _Loop:
         self.places, self.queues = _queues(table)
         # States (L + 2, W) of the words, with all parts side by side, between two rows of zeros.
         self.states = Value.cat([self.none, Value.cat(self.leaves, 1), self.none])
-        self.buffer = read_buffer(g, self.tracker, outputs, table.ends)
+        self.fronts, self.empty = read_buffer(g, self.tracker, outputs, table.ends)
         # The number, from 1, of the word after each sentence's last (B, 1).
         self.after = (table.ends + 1).unsqueeze(1)
 
@@ -189,7 +189,7 @@ class _Loop:
         places = pairs.maximum(0)
         children = store.index_select(0, places) + self.states.index_select(0, places - pairs)
         read = self._outputs(body, children, pairs)
-        front = self.buffer.gates.op("GatherND", self.buffer.empty - left)
+        front = self.fronts.op("GatherND", self.empty - left)
         hidden, memory = track(self.tracker, read, front, hidden, memory)
         action = self.table.actions.index_select(0, body.step)
         if self.tracker.parses:

@@ -1,7 +1,5 @@
 """SPINN's tracking LSTM and transition classifier in an ONNX graph."""
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -16,16 +14,12 @@ SHIFT, REDUCE, WAIT, FREE = range(4)
 """The actions of a sentence at a step. FREE leaves the choice to the tracking LSTM."""
 
 
-class Buffer(NamedTuple):
-    """The gates' part of buffers: in each sentence, a row for each first word of its buffer, then
-    one for the empty buffer."""
-
-    gates: Value  # (L + B, 4T), with b
-    empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before it
-
-
-def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
-    """Return the buffers, from the outputs (L, H) of words and sentence ends (B,)."""
+def read_buffer(
+    g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value
+) -> tuple[Value, Value]:
+    """Return the gates' part (L + B, 4T) of buffers, with b, from the outputs (L, H) of words and
+    sentence ends (B,): in each sentence, a row for each first word of its buffer, then one for the
+    empty buffer. Also the rows (B, 1) of empty buffers; with w words left, the row is w before."""
     words = outputs.size(0)
     empty = ends + Value.arange(ends.size(0))
     is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)
@@ -38,7 +32,7 @@ def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) ->
         read.append(parts.index_select(0, (row < after).where(row - sentence, words)))
     weight = _weight(g, torch.cat(tracker.w_buffer.chunk(tracker.lookahead, 1)), "w_buffer")
     gates = _weight(g, tracker.b, "b").addmm(Value.cat(read, 1), weight)
-    return Buffer(gates, empty.unsqueeze(1))
+    return gates, empty.unsqueeze(1)
 
 
 def step(
