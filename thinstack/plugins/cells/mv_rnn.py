@@ -95,9 +95,6 @@ class MVRNN(Cell):
         crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)
         # The columns of all [A; B] as rows of one product.
         columns = matrices.reshape([n, 2 * width, width]).transpose(1, 2)
-        matrix = (
-            (columns.reshape([n * width, 2 * width]) @ self.w_m)
-            .view([n, width, width])
-            .transpose(1, 2)
-        )
+        rows = columns.reshape([n * width, 2 * width]) @ self.w_m
+        matrix = rows.view([n, width, width]).transpose(1, 2)
         return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]
