@@ -1,6 +1,6 @@
 """An encoder with a parser in an ONNX graph, as in `thinstack.core.distance_trees`."""
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import onnx
 import torch
@@ -10,12 +10,11 @@ from thinstack.core.distance_trees import BinaryTrees
 from thinstack.core.head import TaskHead
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.parser import Parser
-from thinstack.core.schedule import parents_of_transitions
 from thinstack.export.onnx import encoder as encoders
 from thinstack.export.onnx.encoder import Encoding, Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_module, inline
-from thinstack.export.onnx.plan import Trees, depths_of, last_words
+from thinstack.export.onnx.plan import Trees, trees_of
 from thinstack.export.onnx.value import Value
 
 core: Final[Any] = distance_trees
@@ -55,8 +54,7 @@ def encode(
     transitions = steps.within(stated).long()
     # The size is computed in the branch, so that nodes over it belong to the branch.
     transitions.like = transitions.as_vector(steps.size(0).within(stated))
-    parents, _ = cast(Any, parents_of_transitions)(transitions)
-    _output_trees(stated, (transitions, depths_of(parents), last_words(transitions)))
+    _output_trees(stated, trees_of(transitions))
     chosen = [value.as_vector() for value in g.choose(condition, parsed, stated)]
     for value in chosen[1:]:
         value.shaped_as(chosen[0])

@@ -54,16 +54,11 @@ class Plan(NamedTuple):
     above: Value  # (N - B,) by step, the row of the parent among the nodes of its depth
 
 
-def plan_transitions(transitions: Value, words: Value | None = None) -> Plan:
-    """Return the plan of binary trees, from valid transitions (N,) and the words (1,) if known."""
+def trees_of(transitions: Value) -> Trees:
+    """Return binary trees from valid transitions (N,)."""
     parents, _ = cast(Any, parents_of_transitions)(transitions)
-    return plan_binary((transitions, depths_of(parents), last_words(transitions)), words)
-
-
-def last_words(transitions: Value) -> Value:
-    """Return the index (N,) of the last word below each node, from valid transitions (N,)."""
-    last: Value = (1 - transitions).cumsum(0) - 1
-    return last
+    depths, last = depths_of(parents), (1 - transitions).cumsum(0) - 1
+    return transitions, depths, last
 
 
 def plan_binary(trees: Trees, words: Value | None = None) -> Plan:

@@ -12,7 +12,7 @@ from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.passes import depth_ordered, top_down, without_softmax
-from thinstack.export.onnx.plan import Plan, plan_binary, plan_parents, plan_transitions
+from thinstack.export.onnx.plan import Plan, plan_binary, plan_parents, trees_of
 from thinstack.export.onnx.value import Value
 
 
@@ -80,22 +80,18 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
         return plan_binary((transitions, depths, last), leaves)
     indices = {name: inputs[name].long() for name in encoder.input_names}
     if encoder.structure == "transitions":
-        return plan_transitions(indices["transitions"], leaves)
+        return plan_binary(trees_of(indices["transitions"]), leaves)
+    arity = encoder.arity
     if encoder.structure == "lengths":
-        return chains(indices["lengths"], words)
-    parents = indices["parents"]
+        lengths, arity = indices["lengths"], 1
+        # Limited, so that the graph fails for false lengths, instead of taking as much memory.
+        nodes = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
+        parents = cast(Any, parents_of_lengths)(lengths, nodes)
+    else:
+        parents = indices["parents"]
     slots = indices.get("slots", parents.zeros_like())
     kinds = indices.get("kinds", parents.ones_like())
-    return plan_parents(parents, slots, kinds, encoder.arity)
-
-
-def chains(lengths: Value, words: Value) -> Plan:
-    """Return the schedule of sentences as chains, from lengths (B,) and words (L, ...). If the
-    lengths add up to more than L, the graph fails when it runs, instead of taking as much
-    memory."""
-    nodes = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
-    parents: Value = cast(Any, parents_of_lengths)(lengths, nodes)
-    return plan_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
+    return plan_parents(parents, slots, kinds, arity)
 
 
 def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[Value, Value | None]:
