@@ -5,6 +5,7 @@ import math
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, repeat, zip_longest
 from pathlib import Path
@@ -286,11 +287,9 @@ class PhraseIndex:
 
 def _json(id: object) -> str:
     """Serialize an id as JSON, numpy numbers as Python numbers."""
-    try:
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         text = json.dumps(id, allow_nan=False, default=lambda value: value.item())
         if bool(json.loads(text) == id):
             return text
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        pass
     problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
     raise InputError(f"{problem}: pass a number or a string")
