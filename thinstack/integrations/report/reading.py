@@ -95,17 +95,15 @@ class Reader:
         model = model.without_abstain()  # otherwise texts without a label would count as neutral
         self._model, self._about, self._whole, view = model, about or (), whole, model.view
         view.need_labels("report")
+        problem = ""
         if view.polarity is None:
-            raise InputError(
-                "expected a sentiment model with the classes negative and positive, "
-                f"found the classes {', '.join(view.labels):.80}: choose another with --model "
-                "(in Python model=), such as sentiment"
-            )
-        if self._about and not model.phrases:
-            raise InputError(
-                "expected a model that scores phrases, found one that scores only sentences: "
-                "choose another with --model (in Python model=), such as sentiment"
-            )
+            expected = "expected a sentiment model with the classes negative and positive"
+            problem = f"{expected}, found the classes {', '.join(view.labels):.80}"
+        elif self._about and not model.phrases:
+            problem = "expected a model that scores phrases, found one that scores only sentences"
+        if problem:
+            advice = "choose another with --model (in Python model=), such as sentiment"
+            raise InputError(f"{problem}: {advice}")
         self._sides = sides_of(view)
         self.name = model_name(model)
         self.terms = about is not None and (bool(about) or view.no_term is not None)
