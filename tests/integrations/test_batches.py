@@ -10,7 +10,7 @@ from predictions import failing, sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.row_columns import NOTHING
+from thinstack.integrations.corpora.scored_rows import NOTHING
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.predictor import Predictor
 

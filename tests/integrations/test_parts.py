@@ -19,9 +19,8 @@ from thinstack.errors import DataError, InputError
 from thinstack.integrations.corpora import inputs
 from thinstack.integrations.corpora.inputs import Columns, Problem, Row, open_corpus
 from thinstack.integrations.corpora.output_files import OutFolder
-from thinstack.integrations.corpora.part_files import check_format, open_part
-from thinstack.integrations.corpora.row_columns import NOTHING, Layout
 from thinstack.integrations.corpora.run_manifest import Progress
+from thinstack.integrations.corpora.scored_rows import NOTHING, Layout, check_format, open_part
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"

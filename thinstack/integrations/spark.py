@@ -12,7 +12,7 @@ from thinstack.core.config import Aggregation, TreeSource
 from thinstack.errors import BundleError, InputError, needs_extra
 from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT
-from thinstack.integrations.corpora.row_columns import Output
+from thinstack.integrations.corpora.scored_rows import Output
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.units import MAX_WORDS

@@ -13,9 +13,8 @@ from thinstack.core.config import TreeSource
 from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, rows_of
-from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
-from thinstack.integrations.corpora.row_columns import Layout, Output, in_order
-from thinstack.integrations.corpora.scoring import BATCH_ROWS, TextScorer, batches_of
+from thinstack.integrations.corpora.scored_rows import Layout, Output, rows_batch, rows_schema
+from thinstack.integrations.corpora.scoring import BATCH_ROWS, TextScorer, batches_of, in_order
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from thinstack.data.files.writing import LOCK, replacing, write_atomically
 from thinstack.data.tables.cell_text import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet
-from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
+from thinstack.integrations.corpora.scored_rows import GROUP, Layout, PartFormat
 
 SPOOL: Final = "standard-input"
 """The copy of standard input, until all of it is scored."""
@@ -134,7 +133,7 @@ def join_parts(
     parts = [folder.part(number) for number in range(shards)]
     with _new(file) as temporary:
         if folder.format == "parquet":
-            merge_parquet(parts, temporary)
+            _merge_parquet(parts, temporary)
         else:
             names = csv_line(layout.csv_columns) if folder.format == "csv" else ""
             _concatenate(parts, temporary, len(names.encode()), codecs.BOM_UTF8 if bom else b"")
@@ -168,6 +167,17 @@ def _concatenate(parts: Sequence[Path], file: Path, header: int = 0, start: byte
             with path.open("rb") as part:
                 part.seek(header if number else 0)
                 shutil.copyfileobj(part, whole, 1 << 20)
+
+
+def _merge_parquet(parts: Sequence[Path], path: Path) -> None:
+    """Concatenate several parquet files to one."""
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(path, parquet.read_schema(parts[0])) as writer:
+        for part in parts:
+            with parquet.ParquetFile(part) as file:
+                for batch in file.iter_batches(GROUP):
+                    writer.write_batch(batch)
 
 
 def remove_parts(folder: OutFolder) -> None:

@@ -21,7 +21,6 @@ from thinstack.integrations.corpora.output_files import (
     join_parts,
     remove_parts,
 )
-from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.run_manifest import (
     Progress,
     RunManifest,
@@ -33,6 +32,7 @@ from thinstack.integrations.corpora.run_manifest import (
     read_run_manifest,
     shards_of,
 )
+from thinstack.integrations.corpora.scored_rows import check_format
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.workers import ModelSource, score_shard, score_side_by_side
 from thinstack.runtime.aspects import name_of

@@ -17,8 +17,7 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.dialects import Separator
 from thinstack.errors import InputError, StoppedError
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row
-from thinstack.integrations.corpora.part_files import PartFormat
-from thinstack.integrations.corpora.row_columns import Output
+from thinstack.integrations.corpora.scored_rows import Output, PartFormat
 from thinstack.runtime.aspects import Asked
 from thinstack.runtime.categories import Category
 from thinstack.text.batching import in_batches

@@ -11,14 +11,13 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.row_columns import (
+from thinstack.integrations.corpora.scored_rows import (
     NOTHING,
     VECTOR,
     IntArray,
     Layout,
     Output,
     Rows,
-    in_order,
 )
 from thinstack.runtime.aspects import Asked, about, aspects, term_cells, term_columns
 from thinstack.runtime.prediction import Prediction
@@ -193,6 +192,12 @@ class TextScorer:
         texts, *columns = np.array(places, np.int64).reshape(-1, 6).T
         fields: dict[str, Any] = dict(zip(self.layout.places[1:], columns, strict=True))
         return self.make_rows(texts, np.stack(scores) if scores else None, **fields)
+
+
+def in_order(parts: Sequence[Rows]) -> Rows:
+    """Concatenate the rows of at least one part, in the order of their texts."""
+    rows = np.concatenate(parts)
+    return rows[np.argsort(rows["text"], kind="stable")]
 
 
 def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:

@@ -19,9 +19,8 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
-from thinstack.integrations.corpora.part_files import open_part
-from thinstack.integrations.corpora.row_columns import ROW
 from thinstack.integrations.corpora.run_manifest import Progress, Settings, Shard, changed
+from thinstack.integrations.corpora.scored_rows import ROW, open_part
 from thinstack.integrations.corpora.scoring import TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
 
