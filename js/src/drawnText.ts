@@ -1,4 +1,4 @@
-/** Text in drawings: how it is escaped, measured and shortened. Mirrors `show/drawn_text.py`. */
+/** Text in drawings: how it is escaped, measured and shortened. Mirrors `show/marks.py`. */
 import { ENGLISH } from "./generated.js";
 import { type Prediction } from "./prediction.js";
 

@@ -181,7 +181,7 @@ def _phrase_scores(model: Model, results: Sequence[Any]) -> NDArray[np.float64]:
     matcher = NamedThemes(model, theme_options(CATEGORIES, (), "both", 1, 0, 1e-6))
     for place, result in enumerate(results):
         matches = matcher.match(TextNodes([result]))
-        scores[place, matches.themes] = matches.similarity
+        scores[place, matches["theme"]] = matches["similarity"]
     return scores
 
 
