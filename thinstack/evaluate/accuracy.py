@@ -128,8 +128,6 @@ BINS: Final = 15
 def calibration_error(scores: NDArray[np.floating], gold: NDArray[np.int64]) -> float | None:
     """Return the `confidence_error` of probabilities (K, C), given the classes (K,) of all K cases.
     None without cases."""
-    if not len(gold):
-        return None
     return confidence_error(scores.max(axis=1), scores.argmax(axis=1) == gold)
 
 

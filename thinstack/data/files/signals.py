@@ -4,11 +4,9 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from thinstack.errors import StoppedError
-
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
@@ -19,8 +17,8 @@ def stoppable(message: str) -> Iterator[None]:
     A second signal ends the process at once. Ignored signals stay ignored, as `nohup` requires.
     Only the main thread can call this.
     """
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    caught = [number for number in SIGNALS if handlers[number] != signal.SIG_IGN]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    caught = [number for number, handler in handlers.items() if handler != signal.SIG_IGN]
     code = 128 + signal.SIGINT
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
