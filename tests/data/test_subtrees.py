@@ -69,6 +69,8 @@ def test_a_text_of_sentences():
     assert LabelledTree.text([FIRST, LabelledTree.text([SECOND, THIRD])]).sentences == (3, 1, 3)
     alone = LabelledTree.text([SECOND], 2)
     assert (alone.labels.tolist(), alone.sentences) == ([2], None)
+    pair = LabelledTree.joined(FIRST, SECOND, 2)
+    assert (pair.labels.tolist(), pair.sentences) == ([0, 1, 2, 3, 4, 10, 2], None)
     with pytest.raises(TreeError):
         LabelledTree.text([])
 

@@ -89,7 +89,7 @@ def test_vectors_of_one_number_are_read_where_the_first_line_says_so(tmp_path):
 
 @pytest.mark.parametrize("kind", ["text", "npz"])
 def test_the_first_vector_of_a_word_is_kept(tmp_path, kind):
-    words = ["359-\ufffd", "a", "359-\ufffd", "b", "a", "a"]
+    words = ["a", "359-\ufffd", "359-\ufffd", "b", "a", "a"]
     rows = np.arange(12, dtype=np.float32).reshape(6, 2) + 0.5
     lines = [f"{word} {x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
     path = npz(tmp_path, words=np.array(words), vectors=rows)
@@ -97,7 +97,7 @@ def test_the_first_vector_of_a_word_is_kept(tmp_path, kind):
     with pytest.warns(UserWarning, match=r"3 of 6 vectors .*, such as '359-") as told:
         found = read_vectors(path)
     assert (len(told), told[0].filename) == (1, __file__)
-    assert found.words == ("359-\ufffd", "a", "b")
+    assert found.words == ("a", "359-\ufffd", "b")
     assert found.vectors.tolist() == rows[[0, 1, 3]].tolist()
 
 
