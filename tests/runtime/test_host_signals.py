@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from unittest.mock import Mock
+from unittest.mock import MagicMock
 
 import onnxruntime
 import pytest
@@ -135,7 +135,7 @@ def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, during
 
 @pytest.mark.parametrize("error", [TimeIsUpError("of a task"), RuntimeError("of a thread")])
 def test_what_is_not_of_onnxruntime_passes(error):
-    failing = Mock(run=Mock(side_effect=error))
+    failing = MagicMock(run=MagicMock(side_effect=error))
     with pytest.raises(type(error), match=str(error)):
         OnnxSession(failing).run(["y"], {})
 

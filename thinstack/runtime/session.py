@@ -3,7 +3,7 @@ worker process of an isolated model starts with this module."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from numpy.typing import NDArray
@@ -40,21 +40,12 @@ class OnnxSession:
     def __init__(self, session: Any, device: RunningDevice = "cpu"):
         self._session, self.device = session, device
         self._options = import_onnxruntime().RunOptions
+        self.inputs: dict[str, str] = {item.name: item.type for item in session.get_inputs()}
+        self.outputs: list[str] = [item.name for item in session.get_outputs()]
+        self.metadata: dict[str, str] = dict(session.get_modelmeta().custom_metadata_map)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
-
-    @cached_property
-    def inputs(self) -> dict[str, str]:
-        return {item.name: item.type for item in self._session.get_inputs()}
-
-    @cached_property
-    def outputs(self) -> list[str]:
-        return [item.name for item in self._session.get_outputs()]
-
-    @cached_property
-    def metadata(self) -> dict[str, str]:
-        return dict(self._session.get_modelmeta().custom_metadata_map)
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """Return the named outputs. Raises BundleError with onnxruntime's message if it fails.
