@@ -81,26 +81,23 @@ def _locate(path_or_name: str | Path) -> Path:
             f"{BUNDLED} is missing: reinstall thinstack, not as a zip "
             "file; when you build with PyInstaller, add --collect-data thinstack"
         )
-    unknown: UnknownNameError | None = None
+    problem: Exception | None = None
     if _may_be_name(path_or_name):
         try:
             return _named(str(path_or_name))
         except UnknownNameError as error:
-            unknown = error
+            problem = error
     try:
         folder = Path(path_or_name)
         for candidate in (folder, aside(folder)):
             if candidate.is_dir():
                 return candidate
-        is_file = folder.is_file()
+        if folder.is_file():
+            problem = BundleError(f"{folder}: expected a bundle folder, found a file")
     except (OSError, ValueError, RuntimeError, TypeError) as error:
-        problem = f"expected the name, folder or address of a bundle: {error!s:.200}"
-        raise BundleError(f"{shown(path_or_name, 200)}: {problem}") from None
-    if is_file:
-        raise BundleError(f"{folder}: expected a bundle folder, found a file")
-    if unknown is not None:
-        raise unknown
-    raise BundleError(
+        expected = f"expected the name, folder or address of a bundle: {error!s:.200}"
+        raise BundleError(f"{shown(path_or_name, 200)}: {expected}") from None
+    raise problem or BundleError(
         f"{folder}: no such folder; `thinstack plugins` lists the models you can load by name"
     )
 
