@@ -153,14 +153,11 @@ def test_processes_end_with_their_parent(last_word, tmp_path):
 
 
 def test_a_row_that_kills_is_named():
-    shard = Shard(3, [Row(f"r{i}", str(i)) for i in range(4)], 8)
-    for place in range(4):
-        changed = without_row(shard, place, "Killed")
-        assert (changed.number, changed.first) == (3, 8)
-        assert [row.id for row in changed.rows] == [row.id for row in shard.rows]
-        assert [row.text == "" for row in changed.rows] == [n == place for n in range(4)]
-        problem = changed.rows[place].problem
-        assert (problem.kind, problem.message[-6:]) == ("killed", "Killed")
-        with pytest.raises(StoppedError, match=r"shard 3: .*Killed"):
-            without_row(changed, place, "Killed")
-    assert not any(row.problem for row in shard.rows)
+    first, second, third = rows = [Row(f"r{i}", str(i)) for i in range(3)]
+    changed = without_row(Shard(3, rows, 8), 1, "Killed")
+    problem = changed.rows[1].problem
+    assert changed == Shard(3, [first, Row("r1", "", problem), third], 8)
+    assert (problem.kind, problem.message[-6:]) == ("killed", "Killed")
+    assert rows == [first, second, third]
+    with pytest.raises(StoppedError, match=r"shard 3: .*Killed"):
+        without_row(changed, 1, "Killed")
