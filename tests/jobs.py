@@ -61,7 +61,6 @@ JOBS = {
         "cli/test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_calibrate.py",
         "training/test_contextual_recipe.py",
-        "training/test_other_tasks.py",
         "training/test_pair_heads.py::test_trained_and_run_without_its_package",
         "training/test_pair_tables.py::test_from_a_table_to_what_the_model_says_of_pairs",
         "training/test_publish.py",
