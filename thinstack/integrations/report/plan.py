@@ -163,8 +163,9 @@ def frame_source(frame: Any, options: ReportOptions) -> Source:
     InputError for a cell that is not text."""
     if isinstance(frame, list | tuple):
         return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
-    eager, names = opened_frame(frame), options.columns
+    eager = opened_frame(frame)
     _checked("the frame", options, eager.columns)
+    names = options.columns
 
     def rows() -> Iterator[TextRow]:
         cells = enumerate(frame_cells(eager, names))
