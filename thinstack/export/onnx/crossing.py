@@ -9,6 +9,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from thinstack.export.onnx.graph import graphs_in
+
 INT32, INT64, BOOL = TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL
 
 MOST_PARTS: Final = 7
@@ -25,22 +27,17 @@ class Places:
         self.on_gpu: set[str] = set()  # regardless of their type, like those `on_host`
         self.on_host: set[str] = set()
         self._added = 0
-        self._learn(onnx.shape_inference.infer_shapes(model).graph)
-
-    def _learn(self, graph: onnx.GraphProto) -> None:
-        for value in (*graph.value_info, *graph.input, *graph.output):
-            tensor_type = value.type.tensor_type
-            self.types[value.name] = tensor_type.elem_type
-            if tensor_type.HasField("shape"):
-                self.ranks[value.name] = len(tensor_type.shape.dim)
-        for weight in graph.initializer:
-            self.constants[weight.name] = numpy_helper.to_array(weight)
-        for node in graph.node:
-            if node.op_type == "Constant":
-                self.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    self._learn(attribute.g)
+        for graph in graphs_in(onnx.shape_inference.infer_shapes(model).graph):
+            for value in (*graph.value_info, *graph.input, *graph.output):
+                tensor_type = value.type.tensor_type
+                self.types[value.name] = tensor_type.elem_type
+                if tensor_type.HasField("shape"):
+                    self.ranks[value.name] = len(tensor_type.shape.dim)
+            for weight in graph.initializer:
+                self.constants[weight.name] = numpy_helper.to_array(weight)
+            for node in graph.node:
+                if node.op_type == "Constant":
+                    self.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
 
     def add(
         self, nodes: list[onnx.NodeProto], kind: str, *inputs: str, dtype: int = INT64, **more: Any

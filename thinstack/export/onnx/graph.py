@@ -1,6 +1,7 @@
 """A builder of ONNX graphs, which names nodes, stores each weight once, and builds subgraphs."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -199,6 +200,13 @@ def serialized(model: onnx.ModelProto) -> bytes:
 def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     """Return the graphs in a node, such as the body of a loop."""
     return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+
+
+def graphs_in(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Iterate over a graph and all graphs in its nodes."""
+    yield graph
+    for inner in chain.from_iterable(map(subgraphs, graph.node)):
+        yield from graphs_in(inner)
 
 
 def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:

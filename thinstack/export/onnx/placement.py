@@ -13,7 +13,7 @@ import onnx
 from onnx import TensorProto
 
 from thinstack.export.onnx.crossing import BOOL, INT32, INT64, Places, cross
-from thinstack.export.onnx.graph import set_nodes, subgraphs, walk
+from thinstack.export.onnx.graph import graphs_in, set_nodes, subgraphs, walk
 from thinstack.export.onnx.passes import STEP
 
 FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16}
@@ -99,7 +99,7 @@ class _Placement:
 
     def widen(self, model: onnx.ModelProto) -> None:
         """Let the GPU convert transferred int32 to int64 if a node requires it."""
-        for graph in _graphs(model.graph):
+        for graph in graphs_in(model.graph):
             nodes = list[onnx.NodeProto]()
             for node in graph.node:
                 place = ONLY_INT64.get(node.op_type, -1)
@@ -112,7 +112,7 @@ class _Placement:
 
     def use_crossed(self, model: onnx.ModelProto) -> None:
         """Let steps compute on the GPU with transferred values, without copies in a step."""
-        steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
+        steps = [graph for graph in graphs_in(model.graph) if graph.name.startswith(STEP)]
         movable = self._whole_on_gpu(model.graph, steps)
         for graph in reversed(steps):  # those inside first, as nodes are copied
             nodes = [self._on_gpu(n) if n.name in movable else [n] for n in graph.node]
@@ -218,10 +218,3 @@ class _Placement:
             return True
         sized = node.op_type in SIZES and not self.is_hosts(node.input[0])
         return self.runs_on_host(node) and not sized and node.op_type != "Constant"
-
-
-def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    yield graph
-    for node in graph.node:
-        for inner in subgraphs(node):
-            yield from _graphs(inner)
