@@ -1,12 +1,13 @@
 """The base classes of heads that predict probabilities of classes."""
 
-from typing import Annotated, cast
+from typing import Annotated, ClassVar, cast
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.config.base import Rate
 from thinstack.core.head import Reads, TaskHead
 
 Width = Annotated[int, Field(ge=0)]
@@ -40,12 +41,12 @@ class Softmax(TaskHead):
 
 class Classifier(Softmax):
     """The softmax of W h + b, where h is the row (n, H) after dropout or, with a hidden layer of
-    width `hidden` above 0, ReLU(W' row + b')."""
+    width `hidden` above 0, ReLU(W' row + b'). `rows`: what it reads."""
 
-    def __init__(
-        self, *, hidden_size: int, classes: int, hidden: int, dropout: float, reads: Reads
-    ):
-        super().__init__(hidden_size=hidden_size, classes=classes, reads=reads)
+    rows: ClassVar[Reads] = "nodes"
+
+    def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 0, dropout: Rate = 0.0):
+        super().__init__(hidden_size=hidden_size, classes=classes, reads=self.rows)
         self.dropout = nn.Dropout(dropout)
         self.hidden = (
             nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()

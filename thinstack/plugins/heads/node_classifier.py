@@ -1,7 +1,6 @@
 """A softmax classifier at every node (Tai, Socher & Manning 2015, section 4.1)."""
 
-from thinstack.core.config.base import Rate
-from thinstack.plugins.heads._classifier import Classifier, Width
+from thinstack.plugins.heads._classifier import Classifier
 
 
 class NodeClassifier(Classifier):
@@ -15,8 +14,3 @@ class NodeClassifier(Classifier):
 
     name = "node_classifier.v1"
     summary = "softmax at every node, Tai et al. 2015, 4.1"
-
-    def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 0, dropout: Rate = 0.0):
-        super().__init__(
-            hidden_size=hidden_size, classes=classes, hidden=hidden, dropout=dropout, reads="nodes"
-        )

@@ -17,8 +17,7 @@ class RootClassifier(Classifier):
 
     name = "root_classifier.v1"
     summary = "ReLU layer and softmax at the root, Teng & Zhang 2017, (15)-(17)"
+    rows = "roots"
 
     def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 128, dropout: Rate = 0.0):
-        super().__init__(
-            hidden_size=hidden_size, classes=classes, hidden=hidden, dropout=dropout, reads="roots"
-        )
+        super().__init__(hidden_size=hidden_size, classes=classes, hidden=hidden, dropout=dropout)
