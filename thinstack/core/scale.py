@@ -55,10 +55,9 @@ class Scale(NamedTuple):
         The numbers "0" to "4" together mean `FIVE`.
         """
         numbers = len(labels) == len(FIVE) and {*labels} == {*NUMBERS}
-        placed = [_place(FIVE[int(label)] if numbers else label) for label in labels]
-        places = [place for place in placed if place is not None]
-        sides = tuple(side for side, _ in places)
-        if len(places) < len(placed) or not {-1, 1} <= {*sides}:
+        names = [FIVE[int(label)] if numbers else label for label in labels]
+        places = [place for name in names if (place := _place(name))]
+        if len(places) < len(labels) or not {-1, 1} <= {side for side, _ in places}:
             return None
         return cls.at(tuple(_polarity(place, places) for place in places))
 

@@ -73,9 +73,7 @@ def timetable(lengths: Tensor) -> Timetable:
 def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
     """Number the nodes (N,) in creation order: 1 .. L for words, L + 1 .. N for the others."""
     words = 1 - transitions.long()
-    reduces = table.places.index_select(
-        0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
-    )
+    reduces = table.places.masked_select(words.index_select(0, table.places) == 0)
     first = words.shape[0] - reduces.shape[0] + 1
     numbers = torch.arange(first, first + reduces.shape[0], device=words.device)
     return torch.cumsum(words, 0).index_copy(0, reduces, numbers)
