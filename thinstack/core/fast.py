@@ -68,13 +68,6 @@ def is_eager() -> bool:
     )
 
 
-def computed_dtype(rows: Tensor) -> torch.dtype:
-    """Return the dtype in which a product of `rows` is computed; autocast may override theirs."""
-    kind = rows.device.type
-    lower = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    return torch.get_autocast_dtype(kind) if lower else rows.dtype
-
-
 # Private torch API: the id of the running backward pass. If it is missing, each use of a weight
 # gets a separate gradient.
 _PASS_ID: Any = getattr(torch._C, "_current_graph_task_id", None)
@@ -155,7 +148,9 @@ def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
         if not torch.is_grad_enabled():
             return product(rows, weight, bias)
         if is_eager():
-            dtype = computed_dtype(rows)
+            kind = rows.device.type
+            lower = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+            dtype = torch.get_autocast_dtype(kind) if lower else rows.dtype
             use = shared(weight, dtype)
             if use is not None:
                 inputs = bias.to(dtype), rows.to(dtype), use.weight
