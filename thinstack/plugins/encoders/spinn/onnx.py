@@ -3,7 +3,6 @@ everything that a step passes to the next, so the states of words stay outside t
 the states of other nodes grow. Finished sentences WAIT, because the values in a loop have fixed
 shapes."""
 
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, cast
 
@@ -53,9 +52,11 @@ def encode(
     built = built._replace(transitions=inside[1]["transitions"].long())
     wanted = ["roots"] if roots_only else ["stacked", "places"]
     wanted += ["root_nodes", "transitions"]
-    width = parts.widths[0]
+    rows = FLOAT, ["n", parts.widths[0]]
     for branch, encoding in ((make, parsed), (take, built)):
-        _give(branch, encoding, wanted, width)
+        for name in wanted:
+            kind = rows if name in ("roots", "stacked") else (INT64, ["n"])
+            branch.output(getattr(encoding, name), name, *kind)
     unparsed = is_unparsed(inputs["transitions"], words.vectors)
     chosen = dict(zip(wanted, g.choose(unparsed, make, take), strict=True))
     return _with_scores(Encoding(**chosen), head)
@@ -65,13 +66,6 @@ def _within(g: Graph, words: Words, inputs: dict[str, Value]) -> tuple[Words, di
     vectors, distinct, rows = words
     inside = Words(vectors.within(g), distinct.within(g), rows.within(g) if rows else None)
     return inside, {name: value.within(g) for name, value in inputs.items()}
-
-
-def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> None:
-    for name in names:
-        rows = name in ("roots", "stacked")
-        value: Value = getattr(encoding, name)
-        g.output(value, name, FLOAT if rows else INT64, ["n", width] if rows else ["n"])
 
 
 def _with_scores(encoding: Encoding, head: TaskHead | None) -> Encoding:
