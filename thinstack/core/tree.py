@@ -263,16 +263,11 @@ def _check_parents(parents: IntArray) -> None:
         raise TreeError(f"a tree has exactly one root (parent -1), found {roots.size}")
     rootless = np.flatnonzero(depths(parents) < 0)
     if rootless.size:
-        raise TreeError(f"node {_on_cycle(parents, int(rootless[0]))} is its own ancestor")
-
-
-def _on_cycle(parents: IntArray, node: int) -> int:
-    """Return the first node of the cycle that `node` leads to."""
-    above, seen = parents.tolist(), set()
-    while node not in seen:
-        seen.add(node)
-        node = above[node]
-    return node
+        node, seen = int(rootless[0]), set()
+        while node not in seen:  # until the cycle that it leads to
+            seen.add(node)
+            node = int(parents[node])
+        raise TreeError(f"node {node} is its own ancestor")
 
 
 def _transition_order(parents: IntArray, inner: NDArray[np.bool_]) -> IntArray:

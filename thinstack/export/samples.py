@@ -119,31 +119,25 @@ def _parents(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return parents and slots of the tree of `steps`, or of a random tree over its words."""
     arity = model.encoder.arity
+    number = max(arity, 1)
     if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
         every = np.tile(np.arange(max(arity, 2)), (len(steps), 1))
         chosen = np.sort(generator.permuted(every, axis=1)[:, :2], axis=1)
         slots = np.where(parents < 0, 0, chosen[parents, slots])
-        return _with_single_children(parents, slots, max(arity, 1), generator)
+        below = np.flatnonzero(generator.random(len(parents)) < 0.2)  # a node with a single child
+        above = len(parents) + np.arange(len(below))
+        parents, slots = (np.concatenate([one, one[below]]) for one in (parents, slots))
+        parents[below], slots[below] = above, generator.integers(0, number, len(below))
+        return parents, slots
     words = int((steps == shapes.SHIFT).sum())
     order = generator.permutation(words)
     parents, slots = np.full(words, -1), np.zeros(words, np.int64)
-    free = [(order[0], slot) for slot in range(max(arity, 1))]
+    free = [(order[0], slot) for slot in range(number)]
     for node in order[1:]:
         place = int(generator.integers(len(free)))
         parents[node], slots[node] = free.pop(place) if arity else free[place]
-        free += [(node, slot) for slot in range(max(arity, 1))]
-    return parents, slots
-
-
-def _with_single_children(
-    parents: NDArray[np.int64], slots: NDArray[np.int64], arity: int, generator: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Insert a node with a single child above some nodes."""
-    below = np.flatnonzero(generator.random(len(parents)) < 0.2)
-    above = len(parents) + np.arange(len(below))
-    parents, slots = (np.concatenate([one, one[below]]) for one in (parents, slots))
-    parents[below], slots[below] = above, generator.integers(0, arity, len(below))
+        free += [(node, slot) for slot in range(number)]
     return parents, slots
 
 

@@ -177,20 +177,16 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
     for attribute in copied.attribute:
         attribute.ClearField("doc_string")
     for graph in subgraphs(copied):
-        _rename_graph(graph, dict(names), g)
+        inside = dict(names)
+        for value in (*graph.input, *graph.initializer):
+            inside[value.name] = g.unique("inner")
+            value.name = inside[value.name]
+        set_nodes(graph, [_renamed(inner, inside, g) for inner in graph.node])
+        del graph.value_info[:]
+        for value in graph.output:
+            value.name = inside[value.name]
     for name in node.output:
         if name:
             names[name] = g.unique(f"{node.op_type}_{len(names)}")
     copied.output.extend(names[name] if name else "" for name in node.output)
     return copied
-
-
-def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
-    """Make the names of a subgraph unique. `names` maps those of the graphs around it."""
-    for value in (*graph.input, *graph.initializer):
-        names[value.name] = g.unique("inner")
-        value.name = names[value.name]
-    set_nodes(graph, [_renamed(node, names, g) for node in graph.node])
-    del graph.value_info[:]
-    for value in graph.output:
-        value.name = names[value.name]

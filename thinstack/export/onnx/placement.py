@@ -49,12 +49,8 @@ def place(model: onnx.ModelProto) -> list[str]:
     placement.widen(model)
     placement.use_crossed(model)
     placement.order(model.graph)
-    return _renamed(model, placement.host)
-
-
-def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
-    """Shorten the names of nodes; return as many as onnxruntime accepts, outer graphs first."""
-    short = {name: f"h{number:x}" for number, name in enumerate(reversed(names))}
+    # Short, because onnxruntime accepts only so many characters; outer graphs first.
+    short = {name: f"h{number:x}" for number, name in enumerate(reversed(placement.host))}
     for node in walk(model.graph.node):
         node.name = short.get(node.name, node.name)
     ends = accumulate(len(name) + 1 for name in short.values())
