@@ -11,7 +11,7 @@ from runs import KilledError, fresh, gone_on, of_one, run, same
 
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop import seeds as loop
+from thinstack.training.loop import epochs, seeds
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
@@ -50,14 +50,14 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
 def drawn(monkeypatch):
     """Every example that is drawn, and its tree source."""
     seen = []
-    minibatch = loop.minibatch
+    minibatch = epochs.minibatch
 
     def watch(examples, sources, oracle):
         assert oracle is None
         seen.extend(zip(examples, sources, strict=True))
         return minibatch(examples, sources)
 
-    monkeypatch.setattr(loop, "minibatch", watch)
+    monkeypatch.setattr(epochs, "minibatch", watch)
     return seen
 
 
@@ -173,7 +173,7 @@ def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninter
 
 @pytest.mark.parametrize("function", ["save_checkpoint", "write_atomically"])
 def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupted, function):
-    original, calls = getattr(loop, function), []
+    original, calls = getattr(seeds, function), []
 
     def stop(*args):
         calls.append(1)
@@ -182,7 +182,7 @@ def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupte
         original(*args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, function, stop)
+        patch.setattr(seeds, function, stop)
         with pytest.raises(KilledError):
             run(tiny_recipe.recipe(**RESUMED), data, tmp_path)
     assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)

@@ -12,9 +12,9 @@ from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
-from thinstack.training.loop import seeds as loop
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.learner import build_optimizers, set_rates
-from thinstack.training.loop.seeds import fit_parser
 from thinstack.training.recipe import Recipe
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}

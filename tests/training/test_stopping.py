@@ -17,7 +17,7 @@ from thinstack.data.files import writing as files
 from thinstack.errors import DataError
 from thinstack.training import run_recipe
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop import seeds as loop
+from thinstack.training.loop import epochs, seeds
 from thinstack.training.loop.learner import save_checkpoint
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.tasks.treebanks import Phrases
@@ -172,7 +172,7 @@ def test_the_epoch_that_was_kept(selections, epoch):
 
 @pytest.mark.parametrize("records", [[], [{"seed": 2}]])
 def test_a_checkpoint_of_another_seed_stops_the_run(data, tmp_path, monkeypatch, records):
-    monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], records))
+    monkeypatch.setattr(seeds, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], records))
     stopped(tiny_recipe.recipe(), data, tmp_path)
     with pytest.raises(DataError, match="seed 1"):
         run(tiny_recipe.recipe(), data, tmp_path)
@@ -211,7 +211,7 @@ def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
         if epochs > 1.5:
             signal.raise_signal(number)
 
-    check_stopped(train, (loop, "set_rates", stop), code, "stopped;", tmp_path)
+    check_stopped(train, (epochs, "set_rates", stop), code, "stopped;", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])

@@ -21,9 +21,10 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop import seeds as loop
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.losses import soft_labels, task_loss
-from thinstack.training.loop.seeds import fit_parser, train_seed
+from thinstack.training.loop.seeds import train_seed
 from thinstack.training.loop.teacher import AnswerCache, Teacher
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.recipe import Recipe, TeacherConfig

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from thinstack.training.publish.calibrate import Cases
     from thinstack.training.recipe import Recipe, TrainingConfig
 
-
 Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
 """The summed losses of a task and of a parser, and the numbers of cases in each sum."""
 

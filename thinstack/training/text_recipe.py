@@ -2,7 +2,7 @@
 settings."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from thinstack.training.publish.calibrate import with_weights
 from thinstack.training.recipe import DataConfig, ExportConfig, InitConfig, Recipe, TrainingConfig
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.tasks.pairs import TABLE, Pairs
+from thinstack.training.tasks.spans import ask_about_spans
 
 TEXTS: Final = FineTuning(
     texts=120_000,
@@ -159,19 +160,6 @@ def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str
             f"pairs, found {both}; set the target column with --label or --score"
         )
     return "relatedness.v1" if score else "entailment.v1"
-
-
-def ask_about_spans(source: str, columns: Iterable[str]) -> None:
-    """Raise InputError, which starts with `source`, if these columns seem to contain spans, because
-    it is unclear whether rows label phrases or whole texts."""
-    names = {name.strip().lower(): name for name in columns}
-    if {"start", "end"} <= {*names}:
-        raise InputError(
-            f"{source}: the columns {names['start']!r} and {names['end']!r} may mark the "
-            "phrase that each row labels; choose what to train (in Python task=): --task "
-            "spans for the labels of phrases; --task aspects for opinions about terms; or "
-            "--task texts for the labels of whole texts"
-        )
 
 
 def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -> Recipe:

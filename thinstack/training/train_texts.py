@@ -27,7 +27,8 @@ from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import BUNDLE, SEEDS_FOLDER, run_recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
-from thinstack.training.text_recipe import TableOptions, ask_about_spans, table_recipe
+from thinstack.training.tasks.spans import ask_about_spans
+from thinstack.training.text_recipe import TableOptions, table_recipe
 
 RECIPE = "recipe.toml"
 ADVICE = "set the columns with text= and label="

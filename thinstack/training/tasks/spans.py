@@ -1,14 +1,14 @@
 """The task of classes of phrases, whose characters are in a table."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
-from thinstack.errors import DataError
+from thinstack.errors import DataError, InputError
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.texts import Texts
@@ -80,3 +80,16 @@ def characters(start: str, end: str) -> tuple[int, int]:
             f"expected character offsets in start and end, found {start!r:.20} and {end!r:.20}"
         )
     return int(float(start)), int(float(end))
+
+
+def ask_about_spans(source: str, columns: Iterable[str]) -> None:
+    """Raise InputError, which starts with `source`, if these columns seem to contain spans, because
+    it is unclear whether rows label phrases or whole texts."""
+    names = {name.strip().lower(): name for name in columns}
+    if {"start", "end"} <= {*names}:
+        raise InputError(
+            f"{source}: the columns {names['start']!r} and {names['end']!r} may mark the "
+            "phrase that each row labels; choose what to train (in Python task=): --task "
+            "spans for the labels of phrases; --task aspects for opinions about terms; or "
+            "--task texts for the labels of whole texts"
+        )

@@ -54,7 +54,6 @@ NEIGHBOURS = 0.2
 PHRASE_PENALTY = 1.0
 """`phrase_penalty` for texts whose labels are classes of the initial bundle, or sets of them."""
 
-
 LISTED = 3
 """Number of texts that became right, and wrong, in a list."""
 
