@@ -63,7 +63,8 @@ def test_the_aspects_of_a_doc(nlp, aspect_folder):
             span = doc[place["start"] : place["end"]]
             assert span.text == place["text"]
             assert (span.start_char, span.end_char) == (place["start_char"], place["end_char"])
-    assert [each["because"] is None for each in doc._.aspects] == [True, False, True]
+    because = [each["because"] and [*each["because"]] for each in doc._.aspects]
+    assert because == [None, ["start", "end", "start_char", "end_char", "text"], None]
     data = json.loads(json.dumps(doc.to_json(underscore=["aspects"])))
     assert data["_"]["aspects"] == doc._.aspects
 

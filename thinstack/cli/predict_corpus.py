@@ -151,7 +151,7 @@ def _request(
     from thinstack.integrations.frames import checked_mentions
 
     input, out = corpus.input, corpus.out
-    assert input is not None, "it is asked for"
+    assert input is not None, "only --input scores tables"
     if out is None:
         raise InputError(
             "--input needs a folder or a file for the scores: add --out FOLDER, or --out scored.csv"
@@ -230,7 +230,7 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
     from thinstack.data.tables.table import Table
     from thinstack.runtime.pairs import SIDES, PairReader
 
-    assert corpus.input is not None, "it is asked for"
+    assert corpus.input is not None, "only --input scores tables"
     columns = tuple(corpus.text or SIDES)
     if len(columns) != 2 or columns[0] == columns[1]:
         problem = f"expected two different columns for a pair model, found {', '.join(columns)}"

@@ -164,8 +164,8 @@ class _Run:
         return now
 
     def _shards(self, done: Collection[int]) -> Iterator[Shard]:
-        """Yield the remaining shards. Raises StoppedError if their rows can no longer be read, or
-        may be those of a modified file."""
+        """Yield the remaining shards, except one that an error left incomplete. Raises StoppedError
+        if their rows can no longer be read, or may be those of a modified file."""
         sizes = dict(enumerate(self.manifest.shards))
         try:
             for shard in shards_of(self.corpus.rows()):

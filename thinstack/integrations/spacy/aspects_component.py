@@ -74,6 +74,8 @@ def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
         start, end = place["start"], place["end"]
         tokens = span_around(doc, start, end)
         place |= {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
+    if because := data["because"]:
+        because["text"] = because.pop("text")  # last, as documented
     return data
 
 
