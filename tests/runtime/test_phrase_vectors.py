@@ -55,8 +55,8 @@ def test_a_text_that_is_a_tree_over_its_sentences_has_the_vector_of_its_root(vec
     rows = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 3, 4]], np.float16)
     scores = np.full((3, 3), 1 / 3, np.float32)
     joint = Scored(balanced(2), scores, vectors=rows)
-    text = Result(TEXT, result.sentences, result.view, joint=joint)
-    np.testing.assert_allclose(text.vector, [0, 0, 0.6, 0.8], atol=1e-6)
+    text = Result(TEXT, result.sentences, result.view, share_known=0.25, joint=joint)
+    np.testing.assert_allclose([*text.vector, text.known], [0, 0, 0.6, 0.8, 0.25], atol=1e-6)
 
 
 def test_encode_has_a_row_per_text(vectors):

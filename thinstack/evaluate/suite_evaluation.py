@@ -197,18 +197,16 @@ def judged_cases(
     for case, result in zip(cases, results, strict=True):
         finds = result.view.no_term is not None
         phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
-        read = list[int]()
+        signs = list[int]()
         for term in case.terms:  # neutral if the model reads none of its words
             before = [sentence for sentence in result.sentences if sentence.start <= term.start]
             aspect = about_place(before[-1], term.start, term.end) if before else None
-            read.append(0 if aspect is None else side_of[aspect.label])
-        one = Judged(
-            [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
-            read,
-            [(term.start, term.end) in phrases for term in case.terms],
-            [(at.start, at.end, side_of[at.label]) for at in result.aspects] if finds else None,
-        )
-        judged.append(one)
+            signs.append(0 if aspect is None else side_of[aspect.label])
+        aspects = result.aspects if finds else ()
+        detected = [(aspect.start, aspect.end, side_of[aspect.label]) for aspect in aspects]
+        gold = [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms]
+        are_phrases = [(term.start, term.end) in phrases for term in case.terms]
+        judged.append(Judged(gold, signs, are_phrases, detected if finds else None))
     return judged
 
 
@@ -287,9 +285,9 @@ def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def _cells(counts: Mapping[str, Any], sets: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    right = "-" if counts["right"] is None else f"{counts['right']:,}"
+def _cells(part: Mapping[str, Any], sets: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    right = "-" if part["right"] is None else f"{part['right']:,}"
     of_sets: tuple[str, ...] = ("-",) * 3
     if sets and sets["total"]:
         of_sets = f"{sets['total']:,}", percent(sets["accuracy"]), f"{sets['spread']:.3f}"
-    return right, f"{counts['total']:,}", percent(counts["accuracy"]), *of_sets
+    return right, f"{part['total']:,}", percent(part["accuracy"]), *of_sets

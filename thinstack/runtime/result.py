@@ -2,7 +2,6 @@
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -157,7 +156,6 @@ class Judgement(ABC):
         return shown(self)
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Result(Judgement):
     """The label and polarity of a text, its sentences and every phrase, as returned by
     `thinstack.load()(text)`.
@@ -172,12 +170,19 @@ class Result(Judgement):
             than two.
     """
 
-    text: str
-    sentences: "tuple[Prediction, ...]"
-    view: View
-    _known: float | None = None
-    joint: Scored | None = None
-    _scores: list[float] | None = field(default=None, init=False)
+    __slots__ = ("_known", "_scores", "joint", "sentences", "text", "view")
+
+    def __init__(
+        self,
+        text: str,
+        sentences: "tuple[Prediction, ...]",
+        view: View,
+        share_known: float | None = None,
+        joint: Scored | None = None,
+    ):
+        self.text, self.sentences, self.view, self._known = text, sentences, view, share_known
+        self.joint = joint
+        self._scores: list[float] | None = None
 
     @property
     def _read(self) -> "tuple[Prediction, ...]":

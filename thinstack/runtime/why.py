@@ -86,9 +86,10 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     contributions = []
     for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
-        text, start = prediction.text_of(first, behind), int(prediction.offsets[first, 0])
-        values = text, value, number == turns, prediction.start + start
-        contributions.append(Contribution(node, (first, behind), *values, values[-1] + len(text)))
+        text = prediction.text_of(first, behind)
+        start = prediction.start + int(prediction.offsets[first, 0])
+        values = text, value, number == turns, start, start + len(text)
+        contributions.append(Contribution(node, (first, behind), *values))
     return contributions
 
 
