@@ -1,5 +1,6 @@
 """What an export computes of a graph: values of weights alone, and bounds of the others."""
 
+import tracemalloc
 from math import inf
 
 import numpy as np
@@ -154,6 +155,11 @@ def test_squashed_values_and_tables():
     ]
     found = bounds(g)
     assert [found[value.name] for value, _ in expected] == pytest.approx([b for _, b in expected])
+    levels = onnx.numpy_helper.from_array(np.full(10**6, -128, np.int8), "levels")
+    tracemalloc.start()
+    assert Bounds([levels], {})["levels"] == 128
+    assert tracemalloc.get_traced_memory()[1] < 4e6, "a table is not copied to wider numbers"
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

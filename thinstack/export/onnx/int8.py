@@ -235,5 +235,6 @@ def _largest(tensor: onnx.TensorProto) -> float:
     values = numpy_helper.to_array(tensor)
     if values.dtype.kind not in "fiu":
         return inf
-    largest = float(np.abs(values.astype(np.float64)).max(initial=0))
+    # Not by `np.abs`, which would copy a table, and is negative for the least integer.
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     return largest if np.isfinite(largest) else inf
