@@ -142,7 +142,7 @@ def themes(
     from thinstack.integrations.themes.run import ADVICE, run_themes
 
     page, table = query.output(html, "--html"), query.output(out, "--out", html)
-    if out is not None and out.suffix.lower() != ".csv":
+    if out is not None and out.suffix.lower() not in ("", ".csv"):
         raise InputError(f"--out {out}: expected a name that ends in .csv; rename the file")
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
     if threshold is not None and not names:
