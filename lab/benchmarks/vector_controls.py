@@ -3,11 +3,11 @@ for one thing. Prints the figures of each and of each seed, as `vectors.py` has 
 
     python lab/benchmarks/vector_controls.py --data DATA --work runs/controls --seeds 1 2 3
 
-`parser`, `balanced` and `random` differ in their trees. `no tree` reads the mean of the words alone, for the same epochs. `margin`
-pushes phrases of opposite polarity apart, and `mpnet` learns from all-mpnet-base-v2; both have the
-trees of `parser`. No model has classes. Each starts from the leaf vectors of the model "vectors",
-and reads the first texts of DATA/vectors-train.jsonl (`lab/scripts/vector_texts.py` writes them) so
-many times. A run that was stopped goes on.
+`parser`, `balanced` and `random` differ in their trees. `no tree` reads the mean of the words, for
+the same epochs. `margin` pushes phrases of opposite polarity apart, and `mpnet` learns from
+all-mpnet-base-v2; both have the trees of `parser`. No model has classes. Each starts from the leaf
+vectors of the model "vectors", and reads the first texts of DATA/vectors-train.jsonl
+(`lab/scripts/vector_texts.py` writes them) so many times. A run that was stopped goes on.
 """
 
 import argparse
