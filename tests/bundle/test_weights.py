@@ -126,7 +126,7 @@ def test_weights_that_do_not_fit_are_refused_at_once(tmp_path):
         (weights_of(new_model(other)), CONFIG, no_fit),
         (b"no safetensors", CONFIG, no_fit),
         (b"", CONFIG, no_fit),
-        ((2**60).to_bytes(8, "little") + b"{}", CONFIG, r"model\.safetensors: .* header"),
+        ((2**60).to_bytes(8, "little") + b"{}", CONFIG, rf"{no_fit}.*(?i:header)"),
         (weights_of(new_model()), huge, r"shape \(40000000,\), found \(16,\)"),
     ):
         with pytest.raises(BundleError, match=problem):

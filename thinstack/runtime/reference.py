@@ -81,12 +81,14 @@ def check_cases(
         gpu=b"" if device == "cpu" else bundle.for_gpu(),
     )
     source, content = bundle.path / CASES_FILE, bundle.read(CASES_FILE)
-    rough = session.metadata.get("quantization") == "int8"
     try:
         stored = json.loads(content)
         if list(stored["labels"]) != list(bundle.config.labels):
             raise ValueError(f"they have the labels {stored['labels']!r:.200}")
-        tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
+        tolerance = float(stored["tolerance"])
+        # Also a GPU's file of floats, beside cases of the 8-bit file for CPUs.
+        rough = session.metadata.get("quantization") == "int8" or tolerance > TOLERANCE
+        tolerance = INT8_TOLERANCE if rough else tolerance
         by_case = [_errors_of_case(session, case, rough=rough) for case in stored["cases"]]
     except _NO_CASES as error:
         problem = f"not the reference cases of this model: {error!s:.300}"
