@@ -139,8 +139,8 @@ SOFTWARE = "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER"
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"VK_DRIVER_FILES": "/nowhere.json"}, "vkCreateInstance"),
-        ({"LD_LIBRARY_PATH": None}, "No supported adapters (Couldn't load Vulkan: libvulkan.so.1"),
+        ({"VK_DRIVER_FILES": "/nowhere.json"}, "No supported adapters"),
+        ({"LD_LIBRARY_PATH": None}, "No supported adapters"),
         ({SOFTWARE: None}, "onnxruntime finds no GPU"),
     ],
     ids=["driver", "loader", "gpu"],
@@ -148,7 +148,8 @@ SOFTWARE = "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER"
 def test_what_is_missing_is_one_message(changed, said):
     done = command(**changed)
     assert (done.returncode, done.stdout) == (2, "")
-    (line,) = [line for line in done.stderr.splitlines() if "onnxruntime:" not in line and line]
+    # onnxruntime and Vulkan print warnings of their own.
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: device 'webgpu' does not work here: ")
     assert said in line
     assert "libvulkan1" in line
