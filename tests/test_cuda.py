@@ -60,7 +60,9 @@ def test_a_bundle_in_onnxruntime(source):
     cpu = thinstack.load("sentiment").trees_and_scores(SENTENCES, source)
     for here, there in zip(cpu, gpu.trees_and_scores(SENTENCES, source), strict=True):
         np.testing.assert_array_equal(there.transitions, here.transitions)
-        np.testing.assert_allclose(there.scores, here.scores, rtol=0, atol=1e-4)
+        # The file for CPUs has 8-bit products.
+        np.testing.assert_allclose(there.scores, here.scores, rtol=0, atol=2e-2)
+        assert np.abs(there.scores - here.scores).mean() < 2e-3
 
 
 @needs_torch
