@@ -80,15 +80,15 @@ class ThemeCounter:
         if not figures.texts:
             raise nothing_read(collector.unread(), self._plan.rows)
         words = self._words(tallies)
-        order, titles = [*range(len(tallies))], [*(names or ())]
-        if names is None:
-            order = list(self._coherent(tallies, words, titles, encode))
+        shown = self._coherent(tallies, words, encode) if names is None else enumerate(names)
+        titles = dict(shown)
+        order = list(titles)
         places = np.full(len(tallies), -1)
         places[order] = np.arange(len(order))
         matches = np.concatenate([np.zeros(0, MATCH), *self._matches])
         sides = np.array(side_of, np.int64)[matches["theme"]]
         matches["theme"] = places[matches["theme"]]
-        shown = matches["theme"] >= 0
+        matches, sides = matches[matches["theme"] >= 0], sides[matches["theme"] >= 0]
         return Themes(
             source=report.source,
             model=report.model,
@@ -98,15 +98,15 @@ class ThemeCounter:
             figures=figures,
             themes=tuple(
                 self._theme(number, title, words[number], tallies[number])
-                for number, title in zip(order, titles, strict=True)
+                for number, title in titles.items()
             ),
-            sides=tuple(self._sides(matches["row"][shown], sides[shown])),
+            sides=tuple(self._sides(matches["row"], sides)),
             by=column_name(report.by),
             over=column_name(report.over),
             unit=None if calendar is None else calendar.unit,
             unread=collector.unread(),
             products=tuple(sorted(products)),
-            matches=matches[shown],
+            matches=matches,
         )
 
     def _words(self, tallies: Sequence[Tally]) -> dict[int, tuple[str, ...]]:
@@ -119,15 +119,11 @@ class ThemeCounter:
         return words
 
     def _coherent(
-        self,
-        tallies: Sequence[Tally],
-        words: Mapping[int, tuple[str, ...]],
-        titles: list[str],
-        encode: Encode,
-    ) -> Iterator[int]:
-        """Yield the themes to show: on each side, those in the most texts whose quotes are about
-        their title. Add their titles to `titles`."""
-        texts = [tally.figures.texts for tally in tallies]
+        self, tallies: Sequence[Tally], words: Mapping[int, tuple[str, ...]], encode: Encode
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the themes to show, with titles: on each side, those in the most texts whose quotes
+        are about their title."""
+        texts, titles = [tally.figures.texts for tally in tallies], list[str]()
         order = sorted(filter(texts.__getitem__, range(len(texts))), key=lambda one: -texts[one])
         for side in self._options.sides:
             left = self._options.most
@@ -137,7 +133,7 @@ class ThemeCounter:
                 if is_about(encode([title, *quotes[:_QUOTES]])):
                     titles.append(free_title(title, titles))
                     left -= 1
-                    yield number
+                    yield number, titles[-1]
                 if not left:
                     break
 
