@@ -198,6 +198,7 @@ def test_themes_that_are_named(themes):
 def test_rows_are_not_written_as_csv_into_another_file(themes, tmp_path):
     themes("--out", tmp_path / "rows.json", code=2).check_refused("a name that ends in .csv")
     assert not (tmp_path / "rows.json").exists()
+    themes("--out", tmp_path / "rows")  # as /dev/stdout has no ending
 
 
 def test_few_texts_have_no_theme(themes, tmp_path):

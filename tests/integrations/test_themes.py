@@ -19,7 +19,7 @@ from thinstack.integrations.themes import centres, counting, run
 from thinstack.integrations.themes import themes as themes_module
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
-from thinstack.integrations.themes.counting import is_about
+from thinstack.integrations.themes.counting import ThemeCounter, is_about
 from thinstack.integrations.themes.finding import (
     ClauseGroups,
     best_first,
@@ -361,6 +361,36 @@ def test_themes_are_shown_if_their_quotes_are_about_the_title(model, frame, monk
     assert none.sides[0].other.value == about_plot / none.figures.texts
     named = thinstack.themes(frame, "review", names={"plot": [PRAISE]}, model=model)
     assert len(named) == 1, "a theme that a user names is always shown"
+
+
+def test_the_largest_coherent_themes_of_each_side_are_shown():
+    """Of four complaints the largest is not coherent, and two of the others have one title."""
+    texts, sides = [2, 9, 5, 7, 4, 0], [-1, -1, -1, -1, 1, 1]
+    quotes = [SimpleNamespace(text="quote")] * 7
+    tallies = [
+        SimpleNamespace(figures=SimpleNamespace(texts=n, quotes=lambda *_: quotes)) for n in texts
+    ]
+    titles, encoded = ["late", "vague", "late", "cold", "kind", "none"], []
+
+    def encode(strings):
+        encoded.append(strings)
+        return np.array([[1.0, 0]] + [[0.0, 1] if strings[0] == "vague" else [1.0, 0]] * 5)
+
+    counter = SimpleNamespace(
+        _options=SimpleNamespace(sides=(-1, 1), most=3),
+        _matcher=SimpleNamespace(sides=sides, examples=[[title] for title in titles]),
+    )
+    shown = ThemeCounter._coherent(counter, tallies, dict.fromkeys(range(6), ()), encode)
+    assert list(shown) == [(3, "cold"), (2, "late"), (0, "late (2)"), (4, "kind")]
+    assert encoded[0] == ["vague", *["quote"] * 5]
+    counter._options.most = 1
+    shown = ThemeCounter._coherent(counter, tallies, dict.fromkeys(range(6), ()), encode)
+    assert list(shown) == [(3, "cold"), (4, "kind")]
+
+
+def test_themes_without_quotes_are_the_same(themes, model, frame):
+    none = thinstack.themes(frame, "review", by="shop", over="day", quotes=0, model=model)
+    assert [theme.title for theme in none] == [theme.title for theme in themes]
 
 
 def test_rows_have_labels_and_phrases(themes, frame):
