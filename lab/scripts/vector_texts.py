@@ -80,13 +80,13 @@ def composed(treebank: Sequence[Labelled], share: float) -> list[str]:
 
 
 def words(data: Path) -> list[str]:
-    """Whole words of the vocabulary, but those that stand for a missing value in tables."""
+    """Whole words of the vocabulary."""
     pieces = (data / "encoders/all-minilm-l6-v2/vocab.txt").read_text(encoding="utf-8").split()
-    whole = [piece for piece in pieces if piece.isascii() and piece.isalpha()]
-    return [piece for piece in whole if not is_missing(piece)]
+    return [piece for piece in pieces if piece.isascii() and piece.isalpha()]
 
 
 def texts(data: Path) -> list[str]:
+    """All texts, but those that mean a missing value in tables, such as the answer "None"."""
     draw, every = random.Random(0), dict[str, None]()
     for part in sources(data):
         some = list(dict.fromkeys(text.strip() for text in part if text.strip()))
@@ -94,7 +94,7 @@ def texts(data: Path) -> list[str]:
         for _ in range(round(JOINED * len(some))):
             every[" ".join(draw.sample(some, draw.randint(2, 4)))] = None
     every |= dict.fromkeys(words(data))
-    shuffled = list(every)
+    shuffled = [text for text in every if not is_missing(text)]
     draw.shuffle(shuffled)
     return shuffled
 
