@@ -114,9 +114,7 @@ def themes(
     side: Literal["both", "negative", "positive"] = option(
         "Find only complaints (negative) or only praise (positive).", default="both"
     ),
-    most: int = option(
-        "Maximum number of complaint themes, and of praise themes.", default=10, min=1
-    ),
+    most: int = option("Without --name: maximum number of themes per side.", default=10, min=1),
     quotes: int = option("Number of quotes per theme.", default=3, min=0),
     as_json: bool = option("Print all figures as JSON.", "--json", default=False),
     html: Path | None = option("Write an HTML page to this file."),
