@@ -74,7 +74,7 @@ def test_a_table_shows_phrases_in_their_sentences(search):
     assert [cell.strip() for cell in row.split("│")[1:-1]] == [*cells, hit["row"]]
 
 
-def test_groups_are_searched_one_by_one(search):
+def test_groups_are_searched_one_by_one(search, tmp_path):
     lines = lines_of(search("good film", "--text", "review", "--by", "store", "--json"))
     groups = [line["group"] for line in lines]
     assert groups == sorted(groups), "Bath, the larger one, first"
@@ -85,6 +85,9 @@ def test_groups_are_searched_one_by_one(search):
     assert "good film in reviews.csv, store Bath" in shown.out
     assert "rows not searched, because they have no store: 1\n" in shown.err
     assert "no store" not in search("good film", "--text", "review").err
+    many = written(tmp_path / "many.csv", [("good film", f"{n:02}") for n in range(52)])
+    all_of = search("good film", "--text", "review", "--by", "store", "--json", source=many)
+    assert (len(lines_of(all_of)), "2 smaller groups" in all_of.err) == (50, True)
 
 
 def test_an_index_is_kept_until_the_table_changes(

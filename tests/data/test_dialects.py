@@ -71,6 +71,7 @@ def test_spaces_behind_separators_belong_to_no_cell(tmp_path, text):
 def test_spaces_of_cells_stay(tmp_path):
     path = write(tmp_path / "t.csv", 'text,label\n a,x\n"say ""so"", ""or"" not", y\n')
     assert read(path) == [[" a", "x"], ['say "so", "or" not', " y"]]
+    assert read(write(path, 'text,label\n a,x\n"b, ",y\n')) == [[" a", "x"], ["b, ", "y"]]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t"])

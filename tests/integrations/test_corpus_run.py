@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from datetime import date
 
 import pyarrow as pa
 import pytest
@@ -235,6 +236,13 @@ def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):
     assert predict(path, "--text", "body", "--id", "key").code == 0
     assert [path.name for path in (tmp_path / "out").glob("part*")] == ["part-000000.parquet"]
     assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
+
+
+def test_ids_may_be_dates(predict, tmp_path):
+    path, days = tmp_path / "texts.parquet", pa.array([date(2024, 3, 9), None])
+    parquet.write_table(pa.table({"text": ["café", "good"], "id": days}), path)
+    assert predict(path).code == 0
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["2024-03-09", "2"]
 
 
 PROGRAM = """

@@ -109,11 +109,12 @@ def test_what_a_user_names_stays_apart_and_stays():
 
 
 def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():
-    same = mention("price", 1, "so cheap")
-    (aspect,) = report([row(same, same)] * 3, min_mentions=1).aspects
+    same, longer = mention("price", 1, "so cheap"), mention("price", 1, "cheap and fair")
+    (aspect,) = report([row(longer, same, same)] * 3, min_mentions=1).aspects
     assert aspect.typical["positive"] == (("cheap", 3),)
-    assert aspect.mentions == 6
-    assert [quote.text for quote in aspect.quotes] == [same.quote.text]
+    assert aspect.mentions == 9
+    assert {quote.text for quote in aspect.quotes} == {same.quote.text, longer.quote.text}
+    assert len(aspect.quotes) == 2
 
 
 def test_quotes_are_of_the_sides_and_hold_what_decides():

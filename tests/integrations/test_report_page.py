@@ -239,6 +239,7 @@ def test_what_others_wrote_is_text():
 
 def test_a_cell_of_the_csv_is_no_formula():
     assert "'=1+1" in report([row(group="=1+1")], groups=("=1+1",)).to_csv()
+    assert '"a\rb"' in report([row(group="a\rb")], groups=("a\rb",)).to_csv(), "one row for csv"
 
 
 def test_marks_that_cross_keep_their_words():

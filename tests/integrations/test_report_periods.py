@@ -35,7 +35,7 @@ def test_a_date_is_read(cell, day):
 
 NO_DATES = ["3/9/2024", "09.03.2024", "2024-13-01", "2024-02-30", "soon", "", None, True, 3.5]
 NO_DATES += ["0000-01-01", "9 Ma 2024", "9 Juni 2024", "45200", "1234567", "20241301", "2024Q1", []]
-NO_DATES += [45200, "1" * 5000, "2024-03/09", "９ March 2024"]
+NO_DATES += [45200, "1" * 5000, "2024-03/09", 2024.1, "９ March 2024"]
 
 
 @pytest.mark.parametrize("cell", NO_DATES)

@@ -502,6 +502,9 @@ def test_a_theme_tells_when_it_became_frequent(model):
     assert themes.trend(themes[BLAME]) == "100% from 12 Feb 2024 on, compared with 0% before"
     for words in (themes.html(), "\n".join(themes.lines(quotes=True))):
         assert "100% from 12 Feb 2024 on, compared with 0% before" in words
+    gaps = table.assign(text=BLAME, day=["2024-01-05", "2024-02-05", "2024-12-05"] * 28)
+    page = thinstack.themes(gaps, over="day", model=model).html()
+    assert page.count('width="58.3"') == 3, "three of twelve months"
     same = thinstack.themes(table.assign(text=BLAME), over="day", model=model)
     assert same.trend(same[BLAME]) == ""
     assert thinstack.themes(table, by="shop", model=model).trend(themes[BLAME]) == ""
@@ -519,6 +522,8 @@ def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
     listed = thinstack.themes(texts, model=model, most=np.int64(10), quotes=np.int64(3))
     assert listed.labels == themes.labels
     assert listed.of(0) == themes.of(0)
+    named = [f"this camera {text}" for text in TEXTS]
+    assert thinstack.themes([*named, *[None] * 120], model=model).products == ("camera",)
     figures = thinstack.report(TEXTS, model=model, themes=False).figures.counts
     frame = pd.DataFrame({"text": TEXTS})
     assert figures == thinstack.report(frame, model=model, themes=False).figures.counts
@@ -593,7 +598,7 @@ def test_bad_input_is_named(model, frame, last_word, tmp_path):
         ({"names": {"late": [3]}}, "expected texts, found 3"),
         ({"names": {"late": ["..."]}}, "expected words, found the example '...'"),
         ({"ignore": "echo"}, "ignore: expected a list of texts"),
-        ({"side": "bad"}, 'side: expected "both"'),
+        ({"side": ["negative"]}, 'side: expected "both"'),
         ({"most": 0}, "most: expected a whole number, at least 1, found 0"),
         ({"quotes": -1}, "quotes: expected a whole number, at least 0, found -1"),
         ({"threshold": 2}, "threshold: expected a similarity"),

@@ -52,7 +52,7 @@ class CorpusSettings:
         "With --input: the text column. For a pair model, pass two.  [default: text, or text_a "
         "and text_b for pairs]"
     )
-    id: str | None = option("With --input: the id column.  [default: the line number]")
+    id: str | None = option("With --input: the id column.  [default: id, or the line number]")
     separator: SeparatorOption = None
     header: HeaderOption = None
     output: Literal["phrases", "sentences", "documents", "aspects"] | None = option(

@@ -231,12 +231,11 @@ def search(
                 for hit in hits(group):
                     record = {name: getattr(hit, name) for name in _KEYS} | {"row": hit.id[0]}
                     options.print_json(more | record, indent=None)
-            return
-        for group in groups[:_MOST_GROUPS]:
+        for group in () if as_json else groups[:_MOST_GROUPS]:
             title = f"{query} in {table.table.name}"
             title += "" if group is None else f", {table.by} {group}"
             options.print_table(title, _COLUMNS, map(_row, hits(group)))
-    if rest := max(len(groups) - _MOST_GROUPS, 0) + plan.others:
+    if rest := max(len(groups) - _MOST_GROUPS, 0) * (not as_json) + plan.others:
         print_note(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
 
 

@@ -167,7 +167,7 @@ def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) ->
     character = character or _separator(rows, _NAMED_SEPARATORS.get(_suffix(path)))
     # A space after each separator of the header, or before an opening quotation mark.
     header = rows[0].split(character)[1:] if rows else []
-    opened = re.compile(rf'{re.escape(character)} +"(?!")')
+    opened = re.compile(rf'{re.escape(character)} +"(?!"|{re.escape(character)}|$)')
     spaced = bool(header) and all(cell[:1] == " " for cell in header)
     spaced = character not in "\t " and (spaced or any(map(opened.search, rows)))
     return Dialect(character, spaced, first)

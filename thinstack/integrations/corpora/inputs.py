@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from thinstack.data.files.paths import any_path, file_path, why_unreadable
 from thinstack.data.files.reading import opened_text, paragraphs_of, undecoded, without_compression
-from thinstack.data.tables.cell_text import cell_text, is_missing_cell
+from thinstack.data.tables.cell_text import cell_text, is_missing_cell, key_text
 from thinstack.data.tables.dialects import TABLE_SUFFIXES
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import Found, Record, check_columns, repeats_header
@@ -265,13 +265,13 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
         return Row(None if columns.id else place, "", Problem("row", str(record.problem)))
     if columns.id is not None:
         try:
-            place = cell_text(record.cells.get(columns.id))
+            place = key_text(record.cells.get(columns.id))
         except DataError as error:
             expected = f"{source}:{record.line}: expected an id in the column {columns.id!r}"
             return Row(None, "", Problem("id", f"{expected}, {error}"))
     elif columns.own_id and columns.text != _ID:
         with suppress(DataError):  # a row without an id gets its line number
-            place = cell_text(record.cells.get(_ID))
+            place = key_text(record.cells.get(_ID))
     value = record.cells.get(columns.text)
     try:
         text = value if isinstance(value, str) and not value.strip() else cell_text(value)

@@ -10,7 +10,7 @@ from typing import Final
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Example, Kind, Mention, Quote, TextRow, Unread
-from thinstack.integrations.report.tally import QUOTES, Figures, Tally, counted
+from thinstack.integrations.report.tally import QUOTES, Figures, Tally, counted, typical
 from thinstack.integrations.show.marks import visible
 from thinstack.text.english import rules
 from thinstack.text.names import read_plainly, singulars
@@ -166,7 +166,7 @@ class Collector:
         polarity = sum(mention.polarity for mention in mentions) / len(mentions)
         for figures in parts:
             figures.add((total > 0) - (total < 0), polarity)
-        said = dict[tuple[int, str], None]()
+        said: dict[int, dict[str, int]] = {-1: {}, 1: {}}
         for _, polarity, quote, rank in mentions:
             term = quote.text[slice(*quote.term)] if quote.term else ""
             name = normalised(term if self._named else term[:_LONGEST_TERM])
@@ -174,9 +174,10 @@ class Collector:
             tally.figures.quote(rank or quote.rank(polarity), quote.shortened(), self._quotes)
             if quote.because and quote.side:
                 phrase = said_phrase(quote.text[slice(*quote.because)])
-                said |= {(quote.side, phrase): None} if says_more(phrase, name) else {}
-        for side, phrase in said:
-            tally.said[side] = counted(tally.said[side], phrase)
+                said[quote.side] |= {phrase: 1} if says_more(phrase, name) else {}
+        for side, phrases in said.items():
+            for one in typical(phrases, len(phrases), least=1):
+                tally.said[side] = counted(tally.said[side], one.phrase)
 
     def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
         _, rows, examples = self._unread.get(kind, (kind, 0, ()))

@@ -39,7 +39,7 @@ _DEFAULT: Final = tuple(
     re.compile(pattern, re.ASCII)
     for pattern in (
         r"(?P<year>\d{4})(?:(?P<month>\d\d)(?:(?P<day>\d\d)(?:[t ].*)?)?)?(?:\.0*)?",
-        r"(?P<year>\d{4})([-/.])(?P<month>\d\d?)(?:\2(?P<day>\d\d?)(?:[t ].*)?)?",
+        r"(?P<year>\d{4})([-/]|\.(?!\d$))(?P<month>\d\d?)(?:\2(?P<day>\d\d?)(?:[t ].*)?)?",
         r"(?P<day>\d\d?)(?:st|nd|rd|th)? (?P<month>[a-z]+)\.?,? (?P<year>\d{4})",
         r"(?P<month>[a-z]+)\.?(?: (?P<day>\d\d?)(?:st|nd|rd|th)?)?,? (?P<year>\d{4})",
     )

@@ -7,7 +7,7 @@ their macros. `page.js` sorts and filters the page and contains no data.
 import base64
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.collect import MARKS, asked_name, normalised
-from thinstack.integrations.report.dates import Unit, period_name
+from thinstack.integrations.report.dates import Calendar, Unit, period_name
 from thinstack.integrations.report.rows import REASONS, Quote, Span
 from thinstack.integrations.report.sentences import (
     both_ends,
@@ -30,7 +30,7 @@ from thinstack.integrations.report.sentences import (
 )
 from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.show.marks import inline, percent
-from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
+from thinstack.integrations.themes.themes import TITLES, Part, one_decimal, rest
 
 MOST_SHOWN: Final = 20
 """Maximum number of detected aspects on the page; JSON and CSV contain all."""
@@ -63,7 +63,8 @@ def _templates() -> Environment:
     )
     functions: tuple[Callable[..., object], ...] = (
         *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
-        *(marked, one_decimal, other_names, percent, period_name, rest, share, spoken, texts),
+        *(marked, one_decimal, other_names, percent, period_name, rest, share, shares_of, spoken),
+        texts,
     )
     script = _file("page.js")
     templates.globals |= {function.__name__: function for function in functions} | {
@@ -99,6 +100,12 @@ def course_of(aspect: Tally, whole: Tally) -> dict[date, Figures]:
     if aspect.figures.texts < _ON_AVERAGE * len(whole.periods) or len(whole.periods) < 2:
         return {}
     return {start: aspect.periods.get(start, Figures()) for start in whole.periods}
+
+
+def shares_of(periods: Sequence[Part], unit: Unit) -> list[float]:
+    """Return the shares of a theme from its first period to the last, 0 in those without texts."""
+    shares: dict[Any, float] = {part.name: part.share.value for part in periods}
+    return [shares.get(day, 0.0) for day in Calendar(unit, min(shares), max(shares)).periods()]
 
 
 def spoken(periods: Mapping[date, Figures], unit: Unit, side: Side) -> str:

@@ -5,14 +5,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.cell_text import cell_text, is_missing_cell
+from thinstack.data.tables.cell_text import is_missing_cell, key_text
 from thinstack.data.tables.table_rows import Found, Record, check_columns
 from thinstack.errors import DataError, InputError, StoppedError, shown
 from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
@@ -36,9 +33,6 @@ from thinstack.integrations.report.rows import (
 
 MOST_GROUPS: Final = 50
 """Number of groups that are reported separately, those with the most rows."""
-
-_READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
-"""Types of cells that `cell_text` accepts or rejects; others, such as bins, use `str`."""
 
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 _MOST_NAMES: Final = 100_000  # names counted at once
@@ -230,7 +224,7 @@ def _part(kind: Kind, cell: object, dates: str | None) -> Any:
         if kind == "stars":
             stars = float(str(cell).strip())
             return stars if 1 <= stars <= 5 else None
-        return cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
+        return key_text(cell).strip()
     return None
 
 

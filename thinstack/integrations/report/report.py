@@ -1,7 +1,5 @@
 """`Report`: the opinions in a table of texts as data, JSON, CSV and an HTML page."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +7,7 @@ from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from thinstack.data.tables.cell_text import csv_line
 from thinstack.integrations.report.collect import Collector, asked_name
 from thinstack.integrations.report.dates import Unit
 from thinstack.integrations.report.findings import (
@@ -132,16 +131,13 @@ class Report:
     def to_csv(self) -> str:
         """Return the figures as CSV: one row for all texts, for each aspect, group and period, and
         for each aspect in a group or period. Cells that do not apply are empty."""
-        file, data = io.StringIO(), self.to_dict()
-        writer = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
+        data, rows = self.to_dict(), [dict(zip(_COLUMNS, _COLUMNS, strict=True))]
         for part in (data, *data["aspects"]):
             aspect = {"aspect": table_cell(part.get("term", ""))}
-            writer.writerow(aspect | _cells(part))
+            rows.append(aspect | _cells(part))
             for name, parts in (("group", part["groups"]), ("period", part["periods"])):
-                for one in parts:
-                    writer.writerow(aspect | _cells(one) | {name: table_cell(one["name"])})
-        return file.getvalue()
+                rows += [aspect | _cells(one) | {name: table_cell(one["name"])} for one in parts]
+        return "".join(csv_line(map(row.get, _COLUMNS)) for row in rows)
 
     def html(self) -> str:
         """Return the report as a self-contained HTML page that works offline. Its script only sorts

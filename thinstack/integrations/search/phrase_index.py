@@ -171,7 +171,7 @@ class PhraseIndex:
         ):
             expected = "expected a number from -1 to 1"
             raise InputError(f"min_similarity: {expected}, found {shown(least)}")
-        if side is not None and side not in _SIDES:
+        if side is not None and side not in [*_SIDES]:
             raise InputError(f'side: expected "negative" or "positive", found {shown(side)}')
         if side is not None and self.model.view.polarity is None:
             raise InputError(

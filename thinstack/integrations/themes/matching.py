@@ -50,7 +50,7 @@ def theme_options(
     threshold: Any = NAMED,
 ) -> ThemeOptions:
     """Validate the options. Raises InputError for an invalid one."""
-    _need('"both", "negative" or "positive"', "side", side, fits=side in _SIDES)
+    _need('"both", "negative" or "positive"', "side", side, fits=side in [*_SIDES])
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
         fits = isinstance(number, int | np.integer) and bool(number >= least)
         _need(f"a whole number, at least {least}", name, number, fits=fits)

@@ -122,7 +122,7 @@ def run_themes(
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
         remembered, matcher, products = list[ReadTexts](), None, frozenset[str]()
         if options.names is None:
-            products = product_words(row.text for row in read(whole=every))
+            products = product_words(row.text for row in read(whole=every) if row.text)
             options = options._replace(ignore=options.ignore | products)
             texts = read_texts(model, read(whole=every), options.ignore)
             matcher = find_themes(model, _remembering(texts, remembered), options.ignore)

@@ -268,7 +268,8 @@ class Themes:
             yield f"{_INDENT}{change}"
         if self.by is not None:
             shown = [f"{part.name} {one_decimal(part.share.value)}" for part in theme.groups]
-            yield _INDENT + visible(f"by {self.by}: {', '.join(shown[:_GROUPS])}")
+            shown[_GROUPS:] = ["..."] * (len(shown) > _GROUPS)
+            yield _INDENT + visible(f"by {self.by}: {', '.join(shown)}")
         for quote in theme.quotes:
             yield _INDENT + visible(f"“{quote.text}” ({quote.place})")
 
