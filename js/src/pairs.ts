@@ -2,12 +2,12 @@
 import { batches } from "./batching.js";
 import { splitText } from "./english.js";
 import { InputError } from "./errors.js";
-import { argmax, named } from "./scored.js";
+import { bestOf, named } from "./scored.js";
 import { type Model } from "./session.js";
 import { type Part, type Tree, sum } from "./stretches.js";
 import { faultOf, kindOf } from "./texts.js";
 import { balanced } from "./transitions.js";
-import { type View } from "./views.js";
+import { type View, shown } from "./views.js";
 
 /** The result for a pair of texts. */
 export interface PairResult {
@@ -65,8 +65,8 @@ export async function scorePairs(model: Model, view: View, pairs: readonly Pair[
   for (const positions of batches(both.map(([one, other]) => sum(one.size, other.size)))) {
     const scored = await model.run(positions.flatMap((place) => both[place]));
     positions.forEach((place, row) => {
-      const [[textA, textB], scores] = [pairs[place], scored[2 * row].scores[0]];
-      const best = argmax(scores);
+      const [[textA, textB], scores] = [pairs[place], shown(view, scored[2 * row]).scores[0]];
+      const best = bestOf(scores, view.polarities);
       const label = model.ratesPairs || scores[best] < view.abstain ? null : view.labels[best];
       const rating = model.ratesPairs ? ratingOf(scores, view.labels) : null;
       results[place] = { textA, textB, rating, label, scores: named(scores, view.labels) };

@@ -87,9 +87,9 @@ export class Typed {
     read(misread);
     read((text) => (this.marked.test(text) ? this.markup(text) : []));
     read(misread);
+    read((text) => (text.includes("#") ? this.humps(text) : []));
     read((text) => (hint.test(text) ? this.misspelt(text) : []));
     read((text) => grouped(text, this.clitic, (_, rest) => "'" + rest));
-    read((text) => (text.includes("#") ? this.humps(text) : []));
     return plain;
   }
 

@@ -155,6 +155,10 @@ def test_a_doc_that_is_handed_on(nlp, way):
 def test_what_is_lost_on_the_way_is_told(nlp):
     with pytest.warns(UserWarning, match=r"hooks: call nlp\.get_pipe\('tree_vectors'\)"):
         DocBin(store_user_data=True).add(nlp(TEXT))
+    with pytest.warns(UserWarning, match="W101"):
+        joined = Doc.from_docs([nlp(TEXT), nlp(TEXT)])
+    with pytest.raises(InputError, match=LOST):
+        _ = joined[0:2].vector
 
 
 def test_tokens_that_are_merged(nlp):

@@ -50,7 +50,8 @@ and no rows to measure on."""
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "value",
-    [FRAME, {"text": ["so good"]}, {"a": "so good"}, "so good", pa.Table.from_pandas(FRAME), None],
+    [FRAME, {"text": ["so good"]}, {"a": "so good"}, "so good", pa.Table.from_pandas(FRAME), None]
+    + [np.float64("nan")],
     ids=lambda x: type(x).__name__,
 )
 def test_a_container_is_refused_with_what_to_give(predictor, way, value):
@@ -87,8 +88,10 @@ def test_columns_count_by_place_and_not_by_their_index(predictor):
 
 def test_a_single_tree_batch_or_doc_is_put_in_a_list(predictor, last_word):
     (batch,) = pa.Table.from_pandas(FRAME).to_batches()
+    trees = [thinstack.from_brackets(text) for text in ("(so good)", "(so awful)")]
+    assert [each.label for each in predictor.predict_trees(iter(trees))] == ["good", "bad"]
     with pytest.raises(InputError, match="in a list"):
-        predictor.predict_trees(thinstack.from_brackets("(so good)"))
+        predictor.predict_trees(trees[0])
     with pytest.raises(TreeError, match=r"tree 0: .*from_brackets"):
         predictor.predict_trees(["(so good)"])
     with pytest.raises(InputError, match="in a list"):

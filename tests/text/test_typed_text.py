@@ -146,10 +146,16 @@ def test_apostrophes_that_went_through_a_wrong_decoding(apostrophe):
 
 NO_SLIPS = (
     "its were well ill id shed hell lets wed shell|im Haus|IM me|clothes these whose|"
-    "time live course source hats shows|@im #ive x.im im@x.org|im. Adam|I'm you're|Imİ éim hesé|"
+    "time live course source hats shows|@im #ive x.im im@x.org me@dont.com @isnt_x|im. Adam|I'm you're|Imİ éim hesé|"
     "“CAFÉ” É… CAFÉ’s Beyoncé’s café”—and|À\xa0! Ü” SÃO PAULO, IRMÃ|« É » El País’s|"
     "château mâts 50%27 5×¼ Ångström® C:\\new \\u12 \\xampp|x=27 \\ud83d <U+20> %u20"
 )
+
+
+@pytest.mark.parametrize("text", ["doesn't work", "don’t!", "isnt Great", "cant stand it", "Won't"])
+def test_a_hashtag_is_negated_too(text):
+    assert words("#" + text) == ["#" + words(text)[0], *words(text)[1:]]
+    assert words("#IDontLikeIt") == ["#I", "Do", "n't", "Like", "It"]
 
 
 @pytest.mark.parametrize("text", NO_SLIPS.split("|"))

@@ -56,7 +56,7 @@ class Category:
             if not (isinstance(text, str) and any(map(str.isalnum, text))):
                 problem = f"expected {what} with a letter or digit, {_EXAMPLE}"
                 raise InputError(f"{category}: {problem}; found {shown(text)}")
-        if not (isinstance(self.threshold, float | int) and 0 < self.threshold < 1):
+        if not (isinstance(self.threshold, float | int | np.floating) and 0 < self.threshold < 1):
             expected = f"expected a threshold between 0 and 1, such as {THRESHOLD}"
             raise InputError(f"{category}: {expected}, found {shown(self.threshold)}")
         object.__setattr__(self, "examples", tuple(texts))

@@ -1,7 +1,7 @@
 """Pairs of texts, rated or classified by a model trained on pairs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any, Final, TypeVar
 
@@ -40,7 +40,7 @@ class PairResult:
     text_b: str
     rating: float | None
     label: str | None
-    scores: dict[str, float]
+    scores: dict[str, float] = field(hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the texts and the `rating`, or the `label` and the `scores`, as data for JSON."""

@@ -148,7 +148,7 @@ class Prediction(Judgement):
         if not (self.abstain and self.labels):
             return np.full(len(self.node_scores), bool(self.labels))
         best = np.take_along_axis(self.node_scores, self.label_ids[:, None], axis=1)[:, 0]
-        return np.asarray(best >= self.abstain)
+        return np.asarray(best.astype(np.float64) >= self.abstain)
 
     @property
     def tree(self) -> Tree | None:

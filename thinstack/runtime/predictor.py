@@ -229,7 +229,7 @@ class Predictor(PairScorer):
 
         Raises InputError as `encode` does, and for vectors of another size.
         """
-        cosines = vectors_of(self, a) @ vectors_of(self, b).T
+        cosines = np.clip(vectors_of(self, a) @ vectors_of(self, b).T, -1, 1)
         return cosines if cosines.ndim else float(cosines)
 
     def span_vectors(
@@ -256,6 +256,8 @@ class Predictor(PairScorer):
         """Score binary trees. A model of plain sentences reads only their words. Raises TreeError,
         with the index (from 0), for a tree that is not binary, and InputError for an object that
         does not iterate over trees, such as a single tree."""
+        check_container(trees, "trees")
+        trees = list(trees)
         source = self._trees.of_trees(trees)
         return self.predict([tree.words for tree in trees], source=source)
 

@@ -11,7 +11,6 @@ from thinstack.core import Tree, transitions
 from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import REDUCE
-from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
 
 _READ_BY = "convert it with thinstack.from_brackets or thinstack.from_nltk"
@@ -87,7 +86,6 @@ class GivenTrees:
         """Convert trees to an argument of `of_sentences`. Raises TreeError, with the index (from
         0), for a tree that is not binary, unless the model reads plain sentences. Raises InputError
         for an object that does not iterate over trees."""
-        check_container(trees, "trees")
         steps = []
         for position, tree in enumerate(trees):
             try:

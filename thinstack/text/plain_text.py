@@ -76,7 +76,7 @@ class Typed:
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Texts may be wrongly decoded twice, and so may their entities and escapes.
-        later = self._markup, self._misread, self._contracted, self._humps
+        later = self._markup, self._misread, self._humps, self._contracted
         self._stages = self._misread, self._misread, *later
 
     def plain(self, text: str) -> PlainText | None:

@@ -25,7 +25,8 @@ def check_container(value: object, expected: str, advice: str | None = None) -> 
     that `instead_of` recognizes."""
     if problem := instead_of(value, advice):
         raise InputError(f"expected {expected}, {problem}")
-    if not isinstance(value, Iterable) and not hasattr(type(value), "__getitem__"):
+    unordered = isinstance(value, np.generic) or not hasattr(type(value), "__getitem__")
+    if not isinstance(value, Iterable) and unordered:
         raise InputError(f"expected {expected}, found {shown(value, 60)}: pass a list of them")
 
 

@@ -136,6 +136,8 @@ class _Detached(np.ndarray):
     """The tensor (N, 1) of a Doc of N tokens whose vectors come from hooks. spaCy reads it if the
     hooks are missing."""
 
+    __array_priority__ = 1  # so that `Doc.from_docs`, which stacks tensors, keeps the class
+
     def mean(self, *_: Any, **__: Any) -> Any:
         raise _gone()
 
