@@ -50,8 +50,15 @@ and no rows to measure on."""
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "value",
-    [FRAME, {"text": ["so good"]}, {"a": "so good"}, "so good", pa.Table.from_pandas(FRAME), None]
-    + [np.float64("nan")],
+    [
+        FRAME,
+        {"text": ["so good"]},
+        {"a": "so good"},
+        "so good",
+        pa.Table.from_pandas(FRAME),
+        None,
+        np.float64("nan"),
+    ],
     ids=lambda x: type(x).__name__,
 )
 def test_a_container_is_refused_with_what_to_give(predictor, way, value):

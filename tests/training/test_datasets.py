@@ -36,6 +36,17 @@ def test_what_is_watched_is_what_the_recipe_says(data):
     assert words_of(held, held.watched) == aside
 
 
+def test_what_is_held_out_is_in_no_other_part(data, tmp_path):
+    twice = 2 * (data / "train.txt").read_text(encoding="utf-8")
+    (tmp_path / "train.txt").write_text(twice, encoding="utf-8")
+    (tmp_path / "test.txt").write_bytes((data / "dev.txt").read_bytes())
+    files, alone = {"dev": None, "dev_size": 8, "test": "test.txt"}, {"name": "alone.v1"}
+    found = load_datasets(tiny_recipe.recipe(data=files, lessons=[alone]), tmp_path)
+    shown = words_of(found, found.train)
+    assert not [words for words in words_of(found, found.dev) if words in shown]
+    assert len(found.treebank.aside) == len(found.dev) + 10
+
+
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(30, "nothing"), (40, "nothing"), (29, "held")])
 def test_something_must_be_left_to_train_on(data, dev_size, stop_on):
     recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
@@ -58,6 +69,8 @@ DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "depende
         ({"cell": {"name": "magic.v1"}}, UnknownNameError, r"'magic\.v1'; known: .*nary_lstm\.v1"),
         ({**DEPENDENCY, "sources": ()}, TreeError, r"train\.txt: tree \d+: .*dependency"),
         ({"vectors": "words.txt", "embedding": {"size": 5}}, ConfigError, r"5 .* words\.txt has 4"),
+        ({"model": {"class_sets": {"x": ["0", "1"], "y": ["2"]}}}, ConfigError, "class_sets"),
+        ({"model": {"vectors": {"name": "vector.v1"}}}, ConfigError, "does not train them"),
         ({"kind": "wordpieces"}, ConfigError, r"data\.vectors: .* pieces"),
         ({"kind": "wordpieces", "vectors": "words.txt"}, DataError, r"\[UNK\]"),
     ],

@@ -99,6 +99,16 @@ def test_many_texts_take_fewer_epochs_and_enough_of_them_choose_one(texts, epoch
         assert made(texts=texts, watched=watched).training.stop_on == stop_on
 
 
+def test_texts_with_several_terms_count_once(tmp_path):
+    places = [f"{k},{k + 4},{'positive' if k % 2 else 'negative'}" for k in range(4)]
+    rows = [f"good {n} bad film,{place}\n" for n in range(600) for place in places]
+    (tmp_path / "t.csv").write_text("text,start,end,label\n" + "".join(rows), "utf-8")
+    options = TableOptions(task="aspects", init="sentiment")
+    made = table_recipe(tmp_path / "t.csv", "mine", options, Inputs.of(tmp_path))
+    assert made.training.stop_on == "nothing"
+    assert DataConfig(train="t", dev=str(tmp_path / "d.csv")).reported == "d.csv"
+
+
 def test_an_embedding_says_how_it_learns_on(tmp_path):
     embedding = {"kind": "wordpieces", "name": "transformer.v1", "size": WIDTH, "options": OPTIONS}
     bundle = str(tiny_texts.start(tmp_path / "b", embedding=embedding))

@@ -20,8 +20,8 @@ from thinstack.testing.subject import SEED, HeadSubject, ParserSubject, Subject
 
 
 def loss_is_a_sum(subject: HeadSubject) -> None:
-    """The loss is the sum over rows (reduction='sum'): training divides it by the number of labels.
-    Heads of candidates are skipped because their rows belong together."""
+    """The loss is the sum over rows (reduction='sum'): training divides it by the number of
+    examples. Heads of candidates are skipped because their rows belong together."""
     head = subject.random()
     if head.reads == "candidates":
         return

@@ -50,9 +50,9 @@ class DataConfig(Strict):
 
     @property
     def reported(self) -> str:
-        """Describe the development data."""
+        """Describe the development data, without the user's folders."""
         if self.dev is not None:
-            return self.dev
+            return Path(self.dev).name if Path(self.dev).is_absolute() else self.dev
         aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
         return f"{aside} of {self.train}"
 
@@ -225,7 +225,7 @@ class Recipe(Strict):
                 raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
             if lesson.taught and not lesson.soft and self.teacher is None:
                 raise ValueError(f"lessons: {lesson.name} needs a teacher; add one in [teacher]")
-            if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
+            if shown := {self.data.train, self.data.dev, self.data.test}.intersection(lesson.files):
                 raise ValueError(
                     f"lessons: {lesson.name} must read files other than the recipe's, found "
                     f"{sorted(map(str, shown))}"

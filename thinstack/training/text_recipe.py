@@ -172,7 +172,7 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     bad: list[DataError] | None = [] if task.skip_bad else None
     file = inputs.table(path.name).named(path)
     rows = list(task.rows(file, bad, options.labels))
-    watched = round(len(rows) * (data.dev_share or 0.0))
+    watched = round(len(set(map(task.text_of, rows))) * (data.dev_share or 0.0))
     if data.add is not None:
         added = inputs.table(data.add)
         more = list(task.for_corrections(added).rows(added, bad, options.labels))

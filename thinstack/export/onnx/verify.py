@@ -84,10 +84,10 @@ def export_verified_onnx(
     tolerance for float32.
     """
     stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
+    rounded = dequantised(model, options.get("quantize", "none"))
     for file in stages[:-1]:
-        rounded = dequantised(model, options.get("quantize", "none"))
         verify_onnx(file, model, runtimes=("onnxruntime",), rounded=rounded)
-    report = verify_onnx(stages[-1], model, development=development)
+    report = verify_onnx(stages[-1], model, development=development, rounded=rounded)
     return with_report(stages[-1], report), report
 
 

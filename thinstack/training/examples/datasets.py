@@ -55,7 +55,7 @@ class Datasets:
         traced: examples to evaluate after each epoch, by tree source. Their figures are recorded,
             but do not select the epoch.
         start: the bundle that training starts from, if any.
-        test: the examples of `data.test`.
+        test, tested: the examples and the items of `data.test`.
         notes: sentences about how the files were read.
     """
 
@@ -72,6 +72,7 @@ class Datasets:
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
     start: Bundle | None = None
     test: Sequence[Example] = ()
+    tested: Sequence[Any] = ()
     notes: Sequence[str] = ()
 
 
@@ -88,9 +89,10 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     inputs, files = Inputs.of(data), recipe.data
     folder, start = inputs.folder, inputs.bundle(recipe.init.bundle) if recipe.init else None
     train, held, dev = read_items(recipe, inputs)
-    taught = list[Taught]()
+    tested = inputs.items(files.test, recipe) if files.test is not None else []
+    taught, aside = list[Taught](), [*held, *dev, *tested]
     if recipe.teacher is not None or recipe.lessons:
-        taught = taught_trees(recipe, train, held + dev, folder, **inputs.teaching)
+        taught = taught_trees(recipe, train, aside, folder, **inputs.teaching)
     sentences = [tree.tree.words for _, trees in taught for tree in trees]
     words = (word for sentence in sentences or _sentences(task, train) for word in sentence)
     vocabulary, table, weights = task.leaves(recipe, folder, train, words, width, start)
@@ -105,7 +107,6 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
         except TreeError as error:
             raise TreeError(error.message, source=str(folder / file)) from None
 
-    tested = inputs.items(files.test, recipe) if files.test is not None else []
     trained = examples([] if taught else train, files.train, taught)
     watched, reported = examples(held, files.train), examples(dev, files.dev or files.train)
     return Datasets(
@@ -118,10 +119,11 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
         skipped=inputs.skipped,
         weights=weights,
         taught=Counter(one.source for one in taught for _ in one.trees),
-        treebank=_treebank(recipe, taught, _sentences(task, held + dev), folder, vocabulary),
+        treebank=_treebank(recipe, taught, _sentences(task, aside), folder, vocabulary),
         traced=_traced(recipe, reported),
         start=start,
         test=examples(tested, files.test or ""),
+        tested=tested,
         notes=inputs.notes,
     )
 

@@ -68,6 +68,7 @@ class TableTask(Task):
     defaults: ClassVar[Defaults]
     advice: ClassVar[str] = COLUMN_ADVICE
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
+    evaluate_options: ClassVar = None  # `thinstack evaluate` needs the names of the columns
 
     encoding: str = "utf-8"
     """Encoding of the table."""
@@ -188,9 +189,10 @@ class TableTask(Task):
             problem = f"{share:.0%} of the words are unknown to the model, such as {most:.80}"
             say(f"{problem}: it cannot tell them apart")
         trained = {self.group_of(row) for row in train}
-        if shared := sum(self.group_of(row) in trained for row in dev):
-            problem = f"{shared:,} of the development {what} are also in the training data"
-            say(f"{problem}, so the figures are too high")
+        for part, rows in (("development", dev), ("held-out", datasets.tested)):
+            if shared := sum(self.group_of(row) in trained for row in rows):
+                problem = f"{shared:,} of the {part} {what} are also in the training data"
+                say(f"{problem}, so the figures are too high")
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         """Print the classes, and the number of rows of each."""

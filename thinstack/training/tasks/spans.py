@@ -32,7 +32,6 @@ class Spans(Texts):
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
     advice: ClassVar[str] = SPAN_ADVICE
     repeats: ClassVar[bool] = True
-    evaluate_options: ClassVar = None  # `thinstack evaluate` measures whole texts
 
     span_group: str | None = None
     """For a .spacy file: the span group with the phrases."""

@@ -1,6 +1,6 @@
 """The tasks of treebanks: classes of all labelled phrases, or of whole sentences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
 from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import likeness
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
@@ -64,6 +65,16 @@ class Treebank(Task):
 
     def sentences(self, item: Labelled) -> Iterable[Sequence[str]]:
         return [item[0].words]
+
+    def group_of(self, item: Labelled) -> Hashable:
+        return likeness(" ".join(item[0].words))
+
+    def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
+        if recipe.model.class_sets:
+            raise ValueError("model.class_sets: works only with tables of texts; omit it")
+        if recipe.model.vectors and not (recipe.init and "vectors" in recipe.init.parts):
+            raise ValueError(f"model.vectors: {self.name} does not train them; use vectors.v1")
 
     def examples(
         self, items: Sequence[Labelled], vocabulary: Vocabulary, recipe: Recipe, reads: str

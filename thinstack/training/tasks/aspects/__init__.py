@@ -57,7 +57,6 @@ class Aspects(TextTask):
     items: ClassVar[str] = "sentences"
     repeats: ClassVar[bool] = True
     teaches_parser: ClassVar = True
-    evaluate_options: ClassVar = None  # `thinstack evaluate` measures whole texts, or suites
     advice: ClassVar[str] = SPAN_ADVICE
     defaults: ClassVar = Defaults(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.4}},

@@ -167,7 +167,8 @@ class Texts(TextTask):
         scored = predictor.score_texts([text.sentences for text in texts])
         lengths = np.array([len(words) for text in texts for words in text.sentences])
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
-        return {"text": text_figures(text_scores(scored, lengths), gold, labels)}
+        scores = text_scores(scored, lengths)
+        return {"text": text_figures(scores, gold, labels, predictor.view.best(scores))}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures]:
         return NAME, plain_rival(*datasets.items, labels)
