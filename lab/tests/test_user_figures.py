@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from statistics import median
+from statistics import median, stdev
 
 import pytest
 from pages import ROOT
@@ -154,6 +154,9 @@ def test_vectors():
         keys = ("sts", "sick", "bird", "first", "among_ten")
         for cell, key in zip(row(shown, start), keys, strict=True):
             assert same(cell, str(results[subject][key])), (subject, key)
+    seeds = results["vectors-start (8 epochs), by seed"].values()
+    (most,) = quoted(page, r"the deviation is \[at most ([\d.]+)\]")
+    assert same(most, str(max(stdev(one[key] for one in seeds) for key in keys)))
     signs = quoted(page, r"phrases, ([\d.]+)% have.*?\(teacher: ([\d.]+)%\).*?only ([\d.]+)% do")
     best, teacher = results[BEST], results["teacher"]
     expected = (best["other_plain"], teacher["other_plain"], best["other_signed"])
