@@ -213,7 +213,7 @@ def search(
         loaded = running.load(model)
         phrases, plan, (unread, first) = indexed_table(rows, loaded, columns, tell, index)
     if unread:
-        print_note(f"rows not searched: {unread:,}; the first is {first}")
+        print_note(f"rows not searched: {unread:,}{first and '; the first is '}{first}")
     groups = [None] if table.by is None else [*plan.groups]
     if table.by is not None and (ungrouped := plan.ungrouped):
         print_note(f"rows not searched, because they have no {table.by}: {ungrouped:,}")

@@ -208,9 +208,11 @@ def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) 
             f"expected a name that ends in {', '.join(SUFFIXES)}; found {name!r}: rename "
             "the file, or move it away; if it is a table, set its separator with --sep"
         )
-    elif columns and (suffix == ".spacy" or (suffix == ".txt" and not corpus.separated)):
-        problem = f"a {suffix} file has no columns: remove --text, --id and --columns"
-        problem += "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+    elif (columns or corpus.separated) and suffix == ".spacy":
+        problem = "a .spacy file has no columns: remove --text, --id, --columns, --sep and --header"
+    elif columns and suffix == ".txt" and not corpus.separated:
+        problem = "a .txt file has no columns: remove --text, --id and --columns"
+        problem += "; if it is a table, add --sep tab"
     elif corpus.paragraphs and suffix != ".txt":
         problem = "--paragraphs works only with .txt files: remove it"
     if problem:

@@ -26,7 +26,8 @@ def indexed_table(
     the file of the index, which is read if it matches the rows and the model, otherwise written.
 
     Returns the index of the texts that could be read, with ids `[place, group]`; the plan of the
-    table; the number of rows that are not in the index, and the reason of the first.
+    table; the number of rows that are not in the index, and the reason of the first, unless the
+    index was read.
 
     Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is not an
     index, and InputError for an index there that is not of a table.
@@ -38,10 +39,7 @@ def indexed_table(
         header = read_header(path)
         if header.source == index.source:
             loaded = PhraseIndex.load(path, model)
-            count = plan.rows - loaded.texts
-            bad = (row for row in source() if row.unreadable is not None) if count else iter(())
-            first = next((_reason(row) for row in bad), "texts without words")
-            return loaded, plan, (count, first)
+            return loaded, plan, (plan.rows - loaded.texts, "")
         if not header.source.startswith(f"{header.digest} "):
             problem = "this is an index from PhraseIndex.save and would be overwritten"
             raise InputError(f"{path}: {problem}; choose another file")
