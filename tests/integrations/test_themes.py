@@ -522,8 +522,9 @@ def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
     listed = thinstack.themes(texts, model=model, most=np.int64(10), quotes=np.int64(3))
     assert listed.labels == themes.labels
     assert listed.of(0) == themes.of(0)
-    named = [f"this camera {text}" for text in TEXTS]
-    assert thinstack.themes([*named, *[None] * 120], model=model).products == ("camera",)
+    named = [f"the Alexa {text}" for text in TEXTS]
+    products = thinstack.themes(named, model=model).products
+    assert products == thinstack.themes([*named, *[None] * 120], model=model).products == ("alexa",)
     figures = thinstack.report(TEXTS, model=model, themes=False).figures.counts
     frame = pd.DataFrame({"text": TEXTS})
     assert figures == thinstack.report(frame, model=model, themes=False).figures.counts
@@ -568,6 +569,8 @@ def test_themes_of_a_list_are_a_frame_of_what_is_installed(model, monkeypatch, i
 def test_a_page_has_all_and_acts_on_nothing(model):
     hostile = ["<script>plot</script> awful plot", "</style> awful plot"] * 4
     table = pd.DataFrame({"text": hostile, "<b>": ["<i>a", "<i>b"] * 4})
+    eight = thinstack.themes(table.assign(shop=range(8)), by="shop", model=model)
+    assert ", 5 100.0%, ..." in "\n".join(eight.lines(quotes=True))
     page = thinstack.themes(table, by="<b>", model=model).html()
     assert "What people praise" in page
     assert "<script" not in page.lower()

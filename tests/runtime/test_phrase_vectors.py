@@ -118,7 +118,7 @@ def test_similarity_takes_whatever_has_a_vector(vectors):
     np.testing.assert_allclose(vectors.similarity(mixed, 2 * rows), words @ rows.T, atol=HALF)
     assert vectors.similarity(phrase, phrase) == pytest.approx(1, abs=1e-6)
     assert vectors.similarity(["good", rows[0]], "awful")[1] == pytest.approx(1, abs=1e-6)
-    assert vectors.similarity(*2 * [np.full(4, 0.50001)]) == 1
+    assert max(vectors.similarity(text, text) for text in ("awful", "The good film.")) <= 1
 
 
 @pytest.mark.parametrize("other", ["", np.ones(SIZE + 1), np.ones((1, 1, SIZE)), 5, ["good", None]])

@@ -91,6 +91,13 @@ def test_words_that_brackets_cannot_hold_are_still_written():
 PLACES = np.array([-1, -0.5, 0, 0.5, 1])
 
 
+def test_a_probability_just_below_the_minimum_is_no_label():
+    tree, row = from_brackets("(4 good)"), np.float32([[0, 0, 0.1, 0.2, 0.7]])
+    for minimum, label in ((float(row[0, 4]), FIVE[4]), (float(row[0, 4]) + 1e-10, None)):
+        prediction = prediction_of(tree.words, tree.transitions, row, FIVE, abstain=minimum)
+        assert prediction.label == prediction.phrases[-1].label == label
+
+
 def highlights(brackets, n=3, abstain=0.0):
     """`brackets`: each label is the polarity of the node, in percent."""
     tree = from_brackets(brackets)

@@ -44,6 +44,7 @@ def test_pairs_have_the_scores_of_torch(tmp_path, monkeypatch, target, parses, v
     model = thinstack.load(made.bundle.path, threads=1, isolated=False)
     results = model.pairs(FIRST, SECOND)
     expected = made.scores(*(side.split() for pair in WORDS for side in pair.split(";")))
+    assert len({*results, results[0]}) == len(results), "they can be hashed"
     assert [result.text_a for result in results] == FIRST
     assert [result.text_b for result in results] == SECOND
     scores = np.array([[*result.scores.values()] for result in results])

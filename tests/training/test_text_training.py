@@ -1,6 +1,7 @@
 """Learning from texts: their loss, what starts from a bundle, and what stays as it is."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -122,6 +123,20 @@ def test_figures_are_of_texts(folder):
     gold = [recipe.model.labels.index(text.label) for text in datasets.items[0]]
     assert answers.gold.tolist() == gold
     assert figures["accuracy"] == 100 * np.mean(answers.predicted == gold)
+
+
+def test_figures_of_a_bundle_are_of_the_labels_that_it_gives(folder, monkeypatch):
+    recipe, best = recipe_of(folder), SimpleNamespace()
+    datasets, labels = load_datasets(recipe, folder), recipe.model.labels
+    gold = np.array([labels.index(text.label) for text in datasets.items[1]])
+    monkeypatch.setattr(
+        "thinstack.training.tasks.texts.text_scores", lambda *_: np.eye(2)[1 - gold]
+    )
+    predictor = SimpleNamespace(score_texts=lambda texts: [], view=best)
+    for answer, accuracy in ((gold, 100), (1 - gold, 0)):
+        best.best = lambda scores, answer=answer: answer
+        figures = recipe.task.measure_bundle(predictor, recipe, datasets)["text"]
+        assert figures["accuracy"] == accuracy
 
 
 def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder):
