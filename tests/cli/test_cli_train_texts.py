@@ -163,9 +163,9 @@ def test_classes_and_rows_that_repeat_are_said(cli, folder, tmp_path):
     assert "\u00b1" not in plain
     assert "neighbours" not in (tmp_path / "plain" / "recipe.toml").read_text("utf-8")
     assert "held-out texts" not in plain
-    card = (tmp_path / "plain" / "model-best" / "README.md").read_text("utf-8")
+    asked = cli(*given, tmp_path / "asked", "--scale", "--test", table, "--dev", table).out
+    card = (tmp_path / "asked" / "model-best" / "README.md").read_text("utf-8")
     assert "thinstack evaluate BUNDLE DATA/" not in card, "it needs the names of columns"
-    asked = cli(*given, tmp_path / "asked", "--scale", "--test", table).out
     assert "of the held-out texts are also in the training data" in asked
     assert "treated as a scale, 0 < 1 < 2" in asked
     assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")

@@ -56,6 +56,7 @@ def test_something_must_be_left_to_train_on(data, dev_size, stop_on):
 
 # -- what does not fit
 
+SETS = {"bad": ["negative"], "not": ["so-so", "positive"]}
 DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "dependency"}}
 
 
@@ -69,7 +70,7 @@ DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "depende
         ({"cell": {"name": "magic.v1"}}, UnknownNameError, r"'magic\.v1'; known: .*nary_lstm\.v1"),
         ({**DEPENDENCY, "sources": ()}, TreeError, r"train\.txt: tree \d+: .*dependency"),
         ({"vectors": "words.txt", "embedding": {"size": 5}}, ConfigError, r"5 .* words\.txt has 4"),
-        ({"model": {"class_sets": {"x": ["0", "1"], "y": ["2"]}}}, ConfigError, "class_sets"),
+        ({"model": {"class_sets": SETS}}, ConfigError, "only with tables"),
         ({"model": {"vectors": {"name": "vector.v1"}}}, ConfigError, "does not train them"),
         ({"kind": "wordpieces"}, ConfigError, r"data\.vectors: .* pieces"),
         ({"kind": "wordpieces", "vectors": "words.txt"}, DataError, r"\[UNK\]"),
