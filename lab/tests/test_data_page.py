@@ -14,6 +14,7 @@ DRAWN = (
     "vectors-second.jsonl",
     "vectors-train.jsonl",
     "vectors-dev.jsonl",
+    "open-trees.txt",
 )  # by a script
 CUT_FROM_THEM = "vectors/glove.840B.300d.snli.npz"
 

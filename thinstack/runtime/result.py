@@ -94,10 +94,10 @@ class Judgement(ABC):
         """Return at most `n` of the most telling phrases, strongest first.
 
         They are negative or positive, or of any class without a scale. They are not nested, do not
-        begin or end with punctuation, and are not negated by their context, as "good" is in "not
-        good". Phrases are extended by their context while that keeps most of their strength, the
-        absolute polarity. If the model scores only sentences, they are sentences. Raises InputError
-        for a model without labels.
+        begin or end with punctuation (but sentences may), and are not negated by their context, as
+        "good" is in "not good". Phrases are extended by their context while that keeps most of
+        their strength, the absolute polarity. If the model scores only sentences, they are
+        sentences. Raises InputError for a model without labels.
         """
         self.view.need_labels("highlights")
         return highlights(self._read, n)
