@@ -16,7 +16,11 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
 
-HEADS = {"rating": ("similarity.v1", ("0", "1", "2")), "label": ("entailment.v1", ("no", "yes"))}
+HEADS = {
+    "rating": ("similarity.v1", ("0", "1", "2")),
+    "label": ("entailment.v1", ("no", "yes")),
+    "sides": ("entailment.v1", ("very negative", "negative", "positive")),
+}
 SIZE = 6
 
 
