@@ -15,7 +15,7 @@ export interface PairResult {
   textB: string;
   /** Their similarity, on the scale of the training ratings; null if the model predicts classes. */
   rating: number | null;
-  /** The most probable class; null if the model predicts ratings, or if the probability is below `abstain`. */
+  /** The most probable class (of the sign of the polarity); null if the model predicts ratings, or if the probability is below `abstain`. */
   label: string | null;
   /** The probability of each class, or of each whole number of the scale. */
   scores: Record<string, number>;

@@ -224,18 +224,19 @@ def search(
             query, top, side=side, min_similarity=min_similarity, where=where, exact=True
         )
 
+    most = len(groups) if as_json else _MOST_GROUPS
     with until_the_reader_stops():
-        if as_json:
-            for group in groups:
+        for group in groups[:most]:
+            if as_json:
                 more = {} if table.by is None else {"group": group}
                 for hit in hits(group):
                     record = {name: getattr(hit, name) for name in _KEYS} | {"row": hit.id[0]}
                     options.print_json(more | record, indent=None)
-        for group in () if as_json else groups[:_MOST_GROUPS]:
+                continue
             title = f"{query} in {table.table.name}"
             title += "" if group is None else f", {table.by} {group}"
             options.print_table(title, _COLUMNS, map(_row, hits(group)))
-    if rest := max(len(groups) - _MOST_GROUPS, 0) * (not as_json) + plan.others:
+    if rest := len(groups[most:]) + plan.others:
         print_note(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
 
 

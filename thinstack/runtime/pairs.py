@@ -31,8 +31,8 @@ class PairResult:
         text_a, text_b: the texts.
         rating: the similarity on the scale of the training ratings, such as 1 to 5: the mean of its
             whole numbers, weighted by `scores`. None for a classifier.
-        label: the most probable class. None for a model of ratings, and if it is less probable than
-            `abstain`.
+        label: the most probable class (of the sign of the polarity). None for a model of ratings,
+            and if it is less probable than `abstain`.
         scores: the probability of each class, or of each whole number of the scale.
     """
 

@@ -76,10 +76,10 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
 def key_text(cell: object) -> str:
     """Return the `cell_text` of an id or a group, and `str` of other types, such as dates, UUIDs
     and bins."""
-    return cell_text(cell if isinstance(cell, _READ) else str(cell))
+    read = str, int, float, Decimal, np.generic, bytes, list, dict, type(None)
+    return cell_text(cell if isinstance(cell, read) else str(cell))
 
 
-_READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object", bytes: "bytes"}
 _NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are from pandas
 
