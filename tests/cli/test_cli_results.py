@@ -130,6 +130,11 @@ def test_help_fits_eighty_columns_and_shows_defaults(cli, monkeypatch, command):
         assert "..." not in answer.out.split("Commands:")[1], "no summary is cut"
 
 
+def test_a_width_of_zero_is_unknown(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert cli("predict", "A good film.").out.startswith("positive +0.")
+
+
 SAID = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff"]
 SIGNS = {"negative": "-", "neutral": "0", "positive": "+"}
 

@@ -70,6 +70,8 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or an unusable file, exits with code 2. A signal
     that interrupts a run exits with 128 plus the number of the signal."""
     _open_streams()
+    if os.environ.get("COLUMNS") == "0":  # an unknown width, for which rich would print nothing
+        del os.environ["COLUMNS"]
     warnings.showwarning = _print_warning
     _warnings.clear()
     try:
