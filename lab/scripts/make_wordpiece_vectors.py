@@ -7,7 +7,7 @@ MODEL is a folder of an uncased BERT as Hugging Face has it, with `vocab.txt` an
 weights, `*.safetensors`; here that of sentence-transformers/all-MiniLM-L6-v2.
 
 The table is centred and projected on its principal axes, each piece weighted by how often it stands
-in the trees: the first columns then tell the words of these texts apart best. One factor for all
+in the texts: the first columns then tell the words of these texts apart best. One factor for all
 gives the first 100 columns, over the pieces that occur, the root mean square 1. The sign of an axis
 means nothing; here the greatest entry of an axis is positive.
 """
@@ -25,6 +25,7 @@ from safetensors import SafetensorError, safe_open
 
 from thinstack.cli import main
 from thinstack.data.files.writing import write_atomically
+from thinstack.data.trees.conllu import read_conllu
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
@@ -40,8 +41,9 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def make(
     model: Annotated[Path, typer.Argument(help="Folder of the model.")],
-    trees: Annotated[
-        Path, typer.Argument(help="Trees in brackets, whose words weight the pieces.")
+    texts: Annotated[
+        Path,
+        typer.Argument(help="Trees in brackets, or a .conllu file, whose words weight the pieces."),
     ],
     out: Annotated[Path, typer.Argument(help="The .npz file to write.")],
     columns: Annotated[int, typer.Option(min=1, help="Columns to write.")] = 200,
@@ -62,7 +64,8 @@ def make(
         raise ConfigError(
             f"expected at most as many columns scaled as written as there are: {found}"
         )
-    counts = piece_counts(vocabulary, chain.from_iterable(tree.words for tree in read_trees(trees)))
+    trees = read_conllu(texts) if texts.suffix == ".conllu" else read_trees(texts)
+    counts = piece_counts(vocabulary, chain.from_iterable(tree.words for tree in trees))
     vectors = projected(table, counts)[:, :columns]
     vectors /= np.sqrt(np.square(vectors[counts > 0, :scaled]).mean())
     file = io.BytesIO()

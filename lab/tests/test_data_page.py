@@ -15,6 +15,7 @@ DRAWN = (
     "vectors-train.jsonl",
     "vectors-dev.jsonl",
     "open-trees.txt",
+    "vectors/wordpiece.minilm-l6.ud.npz",
 )  # by a script
 CUT_FROM_THEM = "vectors/glove.840B.300d.snli.npz"
 

@@ -67,6 +67,17 @@ def test_principal_axes_of_the_pieces_as_they_occur(run, tmp_path):
     np.testing.assert_allclose(vectors, expected, atol=5e-3)
 
 
+def test_words_of_a_conllu_file_weigh_alike(run, tmp_path):
+    (tmp_path / "trees.txt").write_text("(1 (1 film) (1 (1 not) (1 dull)))\n", encoding="utf-8")
+    words = enumerate(["film", "not", "dull"])
+    rows = [f"{place + 1}\t{word}\t_\t_\t_\t_\t{place}\tdep\t_\t_\n" for place, word in words]
+    (tmp_path / "words.conllu").write_text("".join(rows), encoding="utf-8")
+    for trees in ("trees.txt", "words.conllu"):
+        assert run("--columns", "2", "--scaled", "2", trees=trees, out=f"{trees}.npz") == 0
+    same, expected = (tmp_path / f"{name}.npz" for name in ("words.conllu", "trees.txt"))
+    np.testing.assert_array_equal(read_vectors(same).vectors, read_vectors(expected).vectors)
+
+
 def test_bad_input_is_named(run, model, tmp_path, capsys):
     def refused(message, *options, **files):
         assert run(*options, **files) == 2
