@@ -27,6 +27,7 @@ from rich.console import Console
 MODELS: Final = (
     "sentiment=sentiment",
     "sentiment-context=models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+    "sentiment-open=models/thinstack-sentiment-open/thinstack_sentiment_open/model",
 )
 console = Console(stderr=True)
 

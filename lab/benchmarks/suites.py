@@ -34,6 +34,7 @@ from thinstack.evaluate.suite_evaluation import (
 MODELS: Final = (
     "sentiment=sentiment",
     "sentiment-context=models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+    "sentiment-open=models/thinstack-sentiment-open/thinstack_sentiment_open/model",
 )
 console = Console(stderr=True)
 

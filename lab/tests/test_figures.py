@@ -80,7 +80,7 @@ def test_the_suite_of_polarity_beside_rivals():
     by_name = {name: cells[2] for name, cells in rows(rivals).items()}
     minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
     of_polarity = suites["`polarity`"]
-    assert [*of_polarity[1:3], of_polarity[5]] == [
+    assert [*of_polarity[1:3], of_polarity[6]] == [
         by_name["sentiment"],
         by_name["sentiment-context"],
         minilm,
@@ -128,6 +128,7 @@ def test_the_suites_are_those_of_the_bundled_model():
             "sentiment-context",
             "models/thinstack-sentiment-context/thinstack_sentiment_context/model",
         ),
+        ("sentiment-open", "models/thinstack-sentiment-open/thinstack_sentiment_open/model"),
     ],
 )
 def test_the_suites_are_those_that_the_bundles_state(name, folder):

@@ -10,6 +10,7 @@ MODELS = ROOT / "models"
 FOLDERS = {
     "sentiment": ROOT / "thinstack" / "bundle" / "bundled" / "sentiment",
     "sentiment-context": MODELS / "thinstack-sentiment-context" / "thinstack_sentiment_context",
+    "sentiment-open": MODELS / "thinstack-sentiment-open" / "thinstack_sentiment_open",
     "aspects": MODELS / "thinstack-aspects" / "thinstack_aspects",
     "vectors": MODELS / "thinstack-vectors" / "thinstack_vectors",
     "aspects-small": MODELS / "thinstack-aspects-small" / "thinstack_aspects_small",

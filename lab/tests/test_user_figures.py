@@ -2,36 +2,14 @@
 
 import json
 import re
-from collections import Counter
 from statistics import median, stdev
 
-import pytest
 from pages import ROOT
 from test_figures import rows, same
 
-from thinstack.evaluate.suite import halves, read_suite
-
 BUNDLES = {
     "sentiment": "thinstack/bundle/bundled/sentiment",
-    **{
-        f"{name}": f"models/thinstack-{name}/thinstack_{name.replace('-', '_')}/model"
-        for name in ("sentiment-context", "vectors", "aspects", "aspects-small")
-    },
-}
-NAMES = {  # in the results, by how a row on a page begins
-    "`sentiment`": "`sentiment`",
-    "`sentiment-context`": "`sentiment-context`",
-    "MiniLM": "MiniLM, fine-tuned, no tree",
-    "VADER": "VADER",
-    "TextBlob": "TextBlob",
-    "majority baseline": "majority baseline",
-}
-SPEEDS = {  # the line of speed.md
-    "`sentiment`": "sentiment, {} a call",
-    "`sentiment-context`": "sentiment-context, {} a call",
-    "MiniLM": "all-minilm-l6-v2, 8 bits, sorted",
-    "VADER": "VADER",
-    "TextBlob": "TextBlob",
+    "sentiment-context": "models/thinstack-sentiment-context/thinstack_sentiment_context/model",
 }
 
 
@@ -54,65 +32,8 @@ def row(cells, start):
     return next(rest for first, rest in cells.items() if first.startswith(start))
 
 
-def named(cells):
-    """The rows of a page, by the names of the results."""
-    return {name: row(cells, start) for start, name in NAMES.items()}
-
-
 def metrics(name):
     return json.loads(read(f"{BUNDLES[name]}/manifest.json"))["metrics"]
-
-
-def speed(start, texts):
-    line = rf"^  {SPEEDS[start].format(texts)} +([\d,]+) "
-    (figure,) = re.findall(line, read("lab/results/speed.md"), re.MULTILINE)
-    return figure
-
-
-@pytest.mark.parametrize(
-    ("page", "heading"),
-    [
-        ("README.md", "| | film | product reviews |"),
-        ("docs/models.md", "| | film | product reviews |"),
-    ],
-)
-def test_accuracy_beside_rivals(page, heading):
-    beside = table("lab/results/beside.md", "| model | film |")
-    for name, cells in named(table(page, heading)).items():
-        assert cells[:4] == beside[name][:4], name
-
-
-def test_accuracy_on_suites():
-    suites = table("lab/results/suites.md", "| suite | of |")
-    shown = named(table("docs/models.md", "| | `polarity` |"))
-    columns = ("`sentiment`", "`sentiment-context`", "VADER", "TextBlob", NAMES["MiniLM"])
-    for place, suite in enumerate(["polarity", "composition", "domains", "fairness", "robustness"]):
-        expected = dict(zip(columns, suites[f"`{suite}`"][1:], strict=True))
-        cases = halves(read_suite(suite), "reported")
-        sides = Counter(one.polarity for one in cases if one.polarity and one.kind != "irony")
-        expected["majority baseline"] = f"{100 * max(sides.values()) / sides.total():.1f}"
-        assert {name: cells[place] for name, cells in shown.items()} == expected, suite
-
-
-def test_speeds():
-    shown = table("docs/models.md", "| | 64 texts per call |")
-    first = table("README.md", "| | film |")
-    for start in SPEEDS:
-        cells = row(shown, start)
-        assert cells[0] == row(first, start)[4] == speed(start, 64)
-        assert start[0] != "`" or cells[1] == speed(start, 1)
-    assert f"scores {speed('`sentiment-context`', 64)} sentences/s" in read("docs/contextual.md")
-
-
-def test_sizes():
-    sizes = {}
-    for name, folder in BUNDLES.items():
-        files = (file for file in (ROOT / folder).rglob("*") if file.is_file())
-        sizes[name] = str(sum(file.stat().st_size for file in files) / 1e6)
-        _, size = quoted("docs/models.md", rf"`{name}`[^|]*\|([^|]*\|)*? ([\d.]+) MB \|")
-        assert same(size, sizes[name]), name
-    for name in ("sentiment", "sentiment-context"):
-        assert same(*quoted("README.md", rf"\| `{name}`[^|]*\(([\d.]+) MB\)"), sizes[name])
 
 
 def test_the_treebank():

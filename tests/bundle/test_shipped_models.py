@@ -32,6 +32,7 @@ TERMS = ("Apache-2.0", "Pontiki", "Hu and Liu", "research", "sentiment")
 SHIPPED = {  # the most bytes of the graph and the vocabulary, and what the card must name
     "sentiment": (8e6, MINILM),
     "sentiment-context": (30e6, (*MINILM, "Hu and Liu")),
+    "sentiment-open": (8e6, ("MiniLM", "Apache-2.0", "SNLI", "CC BY-SA", "Hutto and Gilbert")),
     "aspects": (30e6, TERMS),
     "aspects-small": (5e6, TERMS),
 }
@@ -42,6 +43,7 @@ POSITIVE = {
         "The staff were never rude.",
     ],
     "sentiment-context": ["It wasn't bad.", "There is nothing wrong with it."],
+    "sentiment-open": ["It wasn't bad.", "The staff were never rude.", "It charges fast."],
 }
 NEGATIVE = {
     "sentiment": [
@@ -50,6 +52,7 @@ NEGATIVE = {
         "The staff were never helpful.",
     ],
     "sentiment-context": ["It wasn't good.", "There is nothing good about it."],
+    "sentiment-open": ["It wasn't good.", "It broke within a week.", "It never charges."],
 }
 
 

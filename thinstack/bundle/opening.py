@@ -13,7 +13,7 @@ BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that provides it, or pass the path of a bundle folder"
 SEPARATE = {
     name: f"pip install ./models/thinstack-{name} in a clone of thinstack's repository"
-    for name in ("sentiment-context", "aspects", "aspects-small", "vectors")
+    for name in ("sentiment-context", "sentiment-open", "aspects", "aspects-small", "vectors")
 }
 """How to install the models in the repository that do not ship with thinstack."""
 
