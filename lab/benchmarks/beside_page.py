@@ -19,7 +19,7 @@ over all sets. Texts labeled neutral are left out.
 ABOUT: Final = """
 No model was trained on these texts. `sentiment`, `sentiment-context` and MiniLM were trained on the
 training set of *film*, `sentiment` and `sentiment-open` on other rows of the product sentences, and
-`sentiment-context` on other rows of every set. A model without a speed was added later.
+`sentiment-context` on other rows of every set. Speeds marked - were not measured.
 """
 MINILM: Final = """
 MiniLM is all-MiniLM-L6-v2 ([training](sentiment-rivals.md)).

@@ -3,6 +3,7 @@
 import json
 import re
 from decimal import Decimal
+from statistics import mean, stdev
 
 import pytest
 from pages import ROOT
@@ -137,6 +138,23 @@ def test_the_suites_are_those_that_the_bundles_state(name, folder):
     assert ("polarity", "negated negatives") in stated
     for key, figures in stated.items():
         assert [shown[key][of] for of in COUNTED] == [figures[of] for of in COUNTED], key
+
+
+def test_the_model_of_open_data_over_seeds():
+    """Means and deviations of `open.json`, whose first seed is the shipped bundle."""
+    seeds = json.loads((ROOT / "lab" / "results" / "open.json").read_text(encoding="utf-8"))
+    tables = PAGE[PAGE.index("### A model from data") :].split("\n\n")[2:4]
+    rival, shipped = right_answers("`sentiment`"), right_answers("`sentiment-open`")
+    for part, lines in zip(("suites", "texts"), tables, strict=True):
+        cells = [line.strip("| ").split(" | ") for line in lines.splitlines()]
+        for name, cell in zip(cells[0], cells[2], strict=True):
+            suite = name.strip("`")
+            values = [each[part][suite] for each in seeds.values()]
+            exact = f"{mean(values)} ± {stdev(values)}"
+            if part == "suites":
+                exact += f" ({100 * mean(values) / rival[suite, 'total']['accuracy']})"
+                assert values[0] == pytest.approx(shipped[suite, "total"]["accuracy"], abs=1e-3)
+            assert same(cell, exact), name
 
 
 def test_figures_of_raw_text_agree():
