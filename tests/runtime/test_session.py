@@ -3,6 +3,7 @@
 import os
 import sys
 
+import numpy as np
 import onnxruntime
 import pytest
 from bundle_folders import CONFIG
@@ -52,7 +53,7 @@ def test_a_gpu_has_larger_batches(last_word, monkeypatch, device, batches, calls
 
 
 def test_an_operator_runs_on_one_thread_and_no_shape_of_a_batch_has_a_plan_of_memory(last_word):
-    predictor = Predictor(last_word, threads=3)
+    predictor = Predictor(last_word, threads=np.int64(3))
     assert predictor.threads == predictor.pool.threads == 3
     options = predictor._session.get_session_options()
     assert (options.intra_op_num_threads, options.enable_mem_pattern) == (1, False)

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice, starmap
+from numbers import Integral
 from typing import Any
 
 from thinstack.errors import InputError, raised_in, shown
@@ -22,12 +23,12 @@ class Pool:
     """
 
     def __init__(self, threads: int | None) -> None:
-        whole = isinstance(threads, int) and not isinstance(threads, bool)
+        whole = isinstance(threads, Integral) and not isinstance(threads, bool)
         if threads is not None and not (whole and 1 <= threads <= MOST_THREADS):
             raise InputError(
                 f"threads is {shown(threads)}; expected 1 to {MOST_THREADS}, or None for all cores"
             )
-        self.threads = usable_cores() if threads is None else threads
+        self.threads = usable_cores() if threads is None else int(threads)
         self._executor: ThreadPoolExecutor | None = None
         self._process = 0
 
