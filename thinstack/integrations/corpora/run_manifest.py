@@ -96,9 +96,13 @@ class RunManifest(Strict):
 
     def difference(self, now: "RunManifest") -> str:
         """Describe how a requested run differs from this one; empty if it is the same."""
+        files, requested = (", ".join(one.input) for one in (self, now))
+        if files != requested:
+            return f"its input is {files:.80}, but now it is {requested:.80}"
+        if changed := [name for name, digest in now.input.items() if digest != self.input[name]]:
+            return f"its input was changed: {', '.join(changed):.80}"
         before, after = (
-            {f"file {name}": digest[:12] for name, digest in one.input.items()}
-            | one.model_dump(include={"thinstack", "model", "labels", "shards"})
+            one.model_dump(include={"thinstack", "model", "labels", "shards"})
             | one.settings.model_dump()
             for one in (self, now)
         )
