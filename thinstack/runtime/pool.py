@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice, starmap
-from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from thinstack.errors import InputError, raised_in, shown
 
@@ -23,7 +24,7 @@ class Pool:
     """
 
     def __init__(self, threads: int | None) -> None:
-        whole = isinstance(threads, Integral) and not isinstance(threads, bool)
+        whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
         if threads is not None and not (whole and 1 <= threads <= MOST_THREADS):
             raise InputError(
                 f"threads is {shown(threads)}; expected 1 to {MOST_THREADS}, or None for all cores"
