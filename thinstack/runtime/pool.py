@@ -7,8 +7,6 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice, starmap
 from typing import Any
 
-import numpy as np
-
 from thinstack.errors import InputError, raised_in, shown
 
 MOST_THREADS = 256
@@ -24,7 +22,7 @@ class Pool:
     """
 
     def __init__(self, threads: int | None) -> None:
-        whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+        whole = hasattr(threads, "__index__") and not isinstance(threads, bool)
         if threads is not None and not (whole and 1 <= threads <= MOST_THREADS):
             raise InputError(
                 f"threads is {shown(threads)}; expected 1 to {MOST_THREADS}, or None for all cores"
