@@ -44,28 +44,10 @@ def test_cells_that_differ():
         assert not same(other, "48.29 ± 0.68 (46.40)")
 
 
-def test_rivals():
-    rivals = rows((ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8"))
-    shown = rows(PAGE[PAGE.index("\n| raw text |") :])
-    starts = {
-        "`sentiment`": "sentiment",
-        "`sentiment-context`": "sentiment-context",
-        "MiniLM, fine-tuned, no tree (one seed)": "all-minilm-l6-v2 without a tree; sentences, "
-        "1 phrase a sentence, a rate of 0.00015, 0.9 of it in the layer below",
-    }
-    for title, name in starts.items():
-        assert shown[title][:4] == rivals[name][:4]
-    tfidf, textcat = (
-        rivals[name][:4]
-        for name in (
-            "TF-IDF, logistic regression; all phrases",
-            "spaCy textcat bag of words; sentences",
-        )
-    )
-    both = next(cells for title, cells in shown.items() if title.startswith("TF-IDF"))
-    assert both[:4] == [f"{a}; {b}" for a, b in zip(tfidf, textcat, strict=True)]
+def test_negated_negatives_of_the_faq():
+    page = (ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
     faq = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
-    negated = [rivals[name][3] for name in ("sentiment", "sentiment-context")]
+    negated = [rows(page)[name][3] for name in ("sentiment", "sentiment-context")]
     assert re.search(
         r"`sentiment` gets ([\d.]+)%.*?`sentiment-context` gets ([\d.]+)%", faq, re.DOTALL
     ).groups() == tuple(negated)
@@ -140,31 +122,38 @@ def test_the_suites_are_those_that_the_bundles_state(name, folder):
         assert [shown[key][of] for of in COUNTED] == [figures[of] for of in COUNTED], key
 
 
-def test_the_model_of_open_data_over_seeds():
-    """Means and deviations of `open.json`, whose first seed is the shipped bundle."""
-    seeds = json.loads((ROOT / "lab" / "results" / "open.json").read_text(encoding="utf-8"))
-    tables = PAGE[PAGE.index("### A model from data") :].split("\n\n")[2:4]
-    rival, shipped = right_answers("`sentiment`"), right_answers("`sentiment-open`")
-    for part, lines in zip(("suites", "texts"), tables, strict=True):
-        cells = [line.strip("| ").split(" | ") for line in lines.splitlines()]
-        for name, cell in zip(cells[0], cells[2], strict=True):
-            suite = name.strip("`")
-            values = [each[part][suite] for each in seeds.values()]
-            exact = f"{mean(values)} ± {stdev(values)}"
-            if part == "suites":
-                exact += f" ({100 * mean(values) / rival[suite, 'total']['accuracy']})"
-                assert values[0] == pytest.approx(shipped[suite, "total"]["accuracy"], abs=1e-3)
-            assert same(cell, exact), name
+def test_models_over_seeds():
+    """Means and deviations of `seeds.json`, whose first seed is the shipped bundle."""
+    models = json.loads((ROOT / "lab" / "results" / "seeds.json").read_text(encoding="utf-8"))
+    table = PAGE[PAGE.index("\n### Over three seeds") :]
+    names = re.search(r"^\| \|(.*)\|$", table, re.M)[1].replace("`", "").split(" | ")
+    assert [name.strip() for name in names] == [*models]
+    shown = rows(table)
+    for place, (model, seeds) in enumerate(models.items()):
+        for name, cells in shown.items():
+            key = name.strip("`")
+            values = [
+                figures[key]
+                for seed in seeds.values()
+                for figures in seed.values()
+                if key in figures
+            ]
+            assert len(values) == 3
+            assert same(cells[place], f"{mean(values)} ± {stdev(values)}"), (model, name)
+        for suite, accuracy in seeds["1"]["suites"].items():
+            shipped = right_answers(f"`{model}`")[suite, "total"]["accuracy"]
+            assert accuracy == pytest.approx(shipped, abs=1e-3)
 
 
 def test_figures_of_raw_text_agree():
-    """The page of figures says how good the bundled model is from raw text, as its card does."""
+    """Seed 1 of the bundled model has the figures of its card."""
+    models = json.loads((ROOT / "lab" / "results" / "seeds.json").read_text(encoding="utf-8"))
     card = (ROOT / "thinstack" / "bundle" / "bundled" / "sentiment" / "README.md").read_text(
         encoding="utf-8"
     )
     shown = re.search(r"^\| auto, raw text \| this file \| ([\d.]+) \| ([\d.]+) \|", card, re.M)
-    five, two = (f"{float(figure):.1f}" for figure in shown.groups())
-    assert f"| `sentiment` | {five} | {two} |" in PAGE
+    texts = models["sentiment"]["1"]["texts"]
+    assert [texts["film, five classes"], texts["film, binary"]] == [*map(float, shown.groups())]
 
 
 def test_the_correlations_of_polarity():
