@@ -178,7 +178,7 @@ def categories(model: Model, path: Path) -> dict[str, Any]:
 def _phrase_scores(model: Model, results: Sequence[Any]) -> NDArray[np.float64]:
     """(n, K) the similarity of the best phrase of each sentence."""
     scores = np.full((len(results), len(CATEGORIES)), -1.0)
-    matcher = NamedThemes(model, theme_options(CATEGORIES, (), "both", 1, 0, 1e-6))
+    matcher = NamedThemes(model, theme_options(CATEGORIES, (), "both", None, 0, 1e-6))
     for place, result in enumerate(results):
         matches = matcher.match(TextNodes([result]))
         scores[place, matches["theme"]] = matches["similarity"]

@@ -111,7 +111,7 @@ REFUSED = {
         "--text review --by shop -m ./vector": "--text, --by and --over",
         "--text review -m ./words": "gives no vectors",
         "--text review -m ./vector --out reviews.csv": "would replace",
-        "--text review --threshold 0.5 -m ./vector": "add --name",
+        "--text review --threshold 0.5 -m ./vector": "add names (--name)",
         "--name plot": "found 'plot'",
         "--name '=awful plot'": "found '=awful plot'",
         "--name 'plot= , '": "found 'plot= , '",

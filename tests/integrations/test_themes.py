@@ -179,7 +179,7 @@ def test_a_clause_counts_if_it_is_clear_together_with_its_sentence(model, senten
 
 def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
     names = {"a": ["awful plot", "good film"], "b": ["the seats"]}
-    matcher = NamedThemes(model, theme_options(names, (), "both", 10, 3, 0.4))
+    matcher = NamedThemes(model, theme_options(names, (), "both", None, 3, 0.4))
     results = model(["good film\n\nthe awful seats", "the plot"])
     matches = matcher.match(TextNodes(results))
     best = {}
@@ -604,7 +604,9 @@ def test_bad_input_is_named(model, frame, last_word, tmp_path):
         ({"side": ["negative"]}, 'side: expected "both"'),
         ({"most": 0}, "most: expected a whole number, at least 1, found 0"),
         ({"quotes": -1}, "quotes: expected a whole number, at least 0, found -1"),
-        ({"threshold": 2}, "threshold: expected a similarity"),
+        ({"names": {"late": ["late"]}, "threshold": 2}, "threshold: expected a similarity"),
+        ({"threshold": 0.5}, "threshold works only with themes that you define: add names"),
+        ({"names": {"late": ["late"]}, "most": 3}, "most works only without names"),
         ({"by": "day", "text": "shop", "over": "review"}, "expected dates"),
     ):
         with pytest.raises(InputError, match=problem):

@@ -114,7 +114,9 @@ def themes(
     side: Literal["both", "negative", "positive"] = option(
         "Find only complaints (negative) or only praise (positive).", default="both"
     ),
-    most: int = option("Without --name: maximum number of themes per side.", default=10, min=1),
+    most: int | None = option(
+        "Without --name: maximum number of themes per side.  [default: 10]", min=1
+    ),
     quotes: int = option("Number of quotes per theme.", default=3, min=0),
     as_json: bool = option("Print all figures as JSON.", "--json", default=False),
     html: Path | None = option("Write an HTML page to this file."),
@@ -136,17 +138,14 @@ def themes(
     """
     from thinstack.integrations.report.plan import read_again
     from thinstack.integrations.report.reading import model_name
-    from thinstack.integrations.themes.matching import NAMED, theme_options
+    from thinstack.integrations.themes.matching import theme_options
     from thinstack.integrations.themes.run import ADVICE, run_themes
 
     page, table = query.output(html, "--html"), query.output(out, "--out", html)
     if out is not None and out.suffix.lower() not in ("", ".csv"):
         raise InputError(f"--out {out}: expected a name that ends in .csv; rename the file")
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
-    if threshold is not None and not names:
-        raise InputError("--threshold works only with themes that you define: add --name")
-    least = NAMED if threshold is None else threshold
-    wanted = theme_options(names or None, ignore or (), side, most, quotes, least)
+    wanted = theme_options(names or None, ignore or (), side, most, quotes, threshold)
     with query.opened(over=over, dates=dates, advice=ADVICE) as (rows, columns, tell):
         loaded = running.load(model)
         columns = columns._replace(model=model_name(loaded))

@@ -15,6 +15,8 @@ from thinstack.text.language import is_word
 
 Chosen = Literal["both", "negative", "positive"]
 
+MOST: Final = 10
+"""Default maximum number of themes per side."""
 NAMED: Final = 0.45
 """Default minimum similarity of a phrase to a theme that a user names."""
 
@@ -45,11 +47,17 @@ def theme_options(
     names: Any = None,
     ignore: Any = (),
     side: Any = "both",
-    most: Any = 10,
+    most: Any = None,
     quotes: Any = 3,
-    threshold: Any = NAMED,
+    threshold: Any = None,
 ) -> ThemeOptions:
-    """Validate the options. Raises InputError for an invalid one."""
+    """Validate the options. Raises InputError for an invalid one, and for `most` with `names` or
+    `threshold` without them."""
+    if threshold is not None and names is None:
+        raise InputError("threshold works only with themes that you define: add names (--name)")
+    if most is not None and names is not None:
+        raise InputError("most works only without names (--name): remove one of them")
+    most, threshold = MOST if most is None else most, NAMED if threshold is None else threshold
     _need('"both", "negative" or "positive"', "side", side, fits=side in [*_SIDES])
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
         fits = isinstance(number, int | np.integer) and bool(number >= least)

@@ -18,7 +18,6 @@ from thinstack.integrations.themes.clauses import ReadTexts, read_texts
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes, product_words
 from thinstack.integrations.themes.matching import (
-    NAMED,
     Chosen,
     NamedThemes,
     ThemeOptions,
@@ -49,9 +48,9 @@ def themes(
     names: Mapping[str, Sequence[str]] | None = None,
     ignore: Sequence[str] = (),
     side: Chosen = "both",
-    most: int = 10,
+    most: int | None = None,
     quotes: int = 3,
-    threshold: float = NAMED,
+    threshold: float | None = None,
     model: Predictor | str | Path = "vectors",
 ) -> Themes:
     """Find what English texts complain about and praise, or look for themes that you name.
@@ -63,17 +62,19 @@ def themes(
 
     `ignore`: words that are not topics. Names of the product (`this camera`, `Alexa`) are detected
     automatically. `side`: find only complaints ("negative") or only praise ("positive"). `most`:
-    maximum number of themes of each polarity. `quotes`: number of quotes per theme. `threshold`:
-    how similar a phrase and its sentence must be to a theme that you name (the mean of two
-    cosines). `model`: a loaded sentiment model with vectors, or what `thinstack.load` takes.
+    without `names`, the maximum number of themes of each polarity, by default 10. `quotes`: number
+    of quotes per theme. `threshold`: with `names`, how similar a phrase and its sentence must be to
+    a theme (the mean of two cosines), by default 0.45. `model`: a loaded sentiment model with
+    vectors, or what `thinstack.load` takes.
 
     Themes are found in 5,000 evenly spread rows, and counted in all; except for the frame, memory
     stays bounded. A text may have several themes.
 
     Raises InputError if `frame` is not a list or a frame in memory, has no rows, texts, groups or
-    dates, or has a cell in the text column that is not text, for names without examples, and for a
-    model without vectors or sentiment. Raises DataError for a missing column, StoppedError if the
-    frame changes during the run, and what `thinstack.load` raises.
+    dates, or has a cell in the text column that is not text, for names without examples, for `most`
+    or `threshold` where it has no effect, and for a model without vectors or sentiment. Raises
+    DataError for a missing column, StoppedError if the frame changes during the run, and what
+    `thinstack.load` raises.
     """
     options = theme_options(names, ignore, side, most, quotes, threshold)
     if not isinstance(model, Predictor):
