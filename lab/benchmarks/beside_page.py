@@ -43,7 +43,10 @@ COLUMNS: Final = {"sign": "sign", "own": "own rule"}
 
 def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:
     """The page of these figures."""
-    lines = [f"| {name} | {number} | {side} |" for name, (number, side) in rules.items()]
+    models: dict[tuple[str, str], list[str]] = {}
+    for name, rule in rules.items():
+        models.setdefault(rule, []).append(name)
+    lines = [f"| {', '.join(names)} | {' | '.join(rule)} |" for rule, names in models.items()]
     named = "\n".join(["| model | its number | its own rule |", "|---|---|---|", *lines])
     made = (
         f"Made by `python lab/benchmarks/beside.py` with Python {platform.python_version()}, "
