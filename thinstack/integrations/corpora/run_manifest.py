@@ -96,11 +96,9 @@ class RunManifest(Strict):
 
     def difference(self, now: "RunManifest") -> str:
         """Describe how a requested run differs from this one; empty if it is the same."""
-        files, requested = (", ".join(one.input) for one in (self, now))
-        if files != requested:
-            return f"its input is {files:.80}, but now it is {requested:.80}"
-        if changed := [name for name, digest in now.input.items() if digest != self.input[name]]:
-            return f"its input was changed: {', '.join(changed):.80}"
+        files = {**self.input, **now.input}
+        if other := [name for name in files if self.input.get(name) != now.input.get(name)]:
+            return f"its input differs in {', '.join(other):.200}"
         before, after = (
             one.model_dump(include={"thinstack", "model", "labels", "shards"})
             | one.settings.model_dump()
