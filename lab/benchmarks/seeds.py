@@ -1,5 +1,5 @@
-"""What models of one recipe and different seeds have on the suites, on texts of several fields, and
-on words and changes that should not matter.
+"""Measures the seeds of one recipe: on the suites, on texts of several fields, and on words and
+changes that should not matter.
 
     python lab/benchmarks/seeds.py NAME 1=BUNDLE 2=BUNDLE 3=BUNDLE --data DATA
         --out lab/results/seeds.json
