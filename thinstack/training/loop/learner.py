@@ -116,11 +116,13 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     parser = [weights.pop(name) for name in [*weights] if part_of(name) == "parser"]
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
-    optimizers = {
-        "model": rules[config.rule](_groups(weights, model.embedding, config), foreach=True)
-    }
+    foreach: dict[str, Any] = {"foreach": True}
+    # Adam has a fused kernel, which takes a sixth of the time on CPUs.
+    fused = {"fused": True} if table.device.type in ("cpu", "cuda") else foreach
+    options = fused if config.rule in ("adam", "adamw") else foreach
+    optimizers = {"model": rules[config.rule](_groups(weights, model.embedding, config), **options)}
     if parser:
-        optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
+        optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, **fused)
     rate = config.vector_learning_rate
     if rate == 0 or config.frozen_layers > 0:
         table.requires_grad_(False)
