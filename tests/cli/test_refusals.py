@@ -96,6 +96,7 @@ REFUSED = {
     },
     "train": {
         "texts.csv --out out --sep ::": "'::'",
+        "texts.csv --out out --data .": "--data: works only with recipes",
         "r.toml --out out --sep ;": "--sep: works only with",
         "r.toml --out out --init none --skip-bad": "--skip-bad, --init: works only with tables",
         "r.txt --out out": "or a recipe (.toml): rename",

@@ -68,6 +68,12 @@ def test_spaces_behind_separators_belong_to_no_cell(tmp_path, text):
     assert read(path) == ROWS
 
 
+def test_several_columns_without_names_are_numbered(tmp_path):
+    path = write(tmp_path / "t.csv", "text,,label,\na,b,c,d\n")
+    assert read(path, ("Unnamed: 1", "Unnamed: 3")) == [["b", "d"]]
+    assert Table(write(path, "text,,label\na,b,c\n")).columns == ["text", "", "label"]
+
+
 def test_spaces_of_cells_stay(tmp_path):
     path = write(tmp_path / "t.csv", 'text,label\n a,x\n"say ""so"", ""or"" not", y\n')
     assert read(path) == [[" a", "x"], ['say "so", "or" not', " y"]]
@@ -84,15 +90,13 @@ def test_a_table_without_a_header(tmp_path, name):
     assert read(path, ("Good, they say.", "1")) == ROWS[1:]
     with pytest.raises(DataError, match="expected the column 'text'"):
         read(path, header=True)
-    corpus = open_corpus(path, Columns("1"), header=False)
-    assert [(row.id, row.text) for row in corpus.rows()] == [
-        (str(line), text) for line, (text, _) in enumerate(ROWS, start=1)
-    ]
+    rows = open_corpus(path, Columns("1"), header=False).rows()
+    expected = [(str(line), text) for line, (text, _) in enumerate(ROWS, start=1)]
+    assert [(row.id, row.text) for row in rows] == expected
 
 
 def test_without_a_header_the_first_row_may_be_bad(tmp_path):
-    path = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n")
-    skipped = []
+    path, skipped = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n"), []
     assert read(path, ("1", "2"), header=False, skipped=skipped) == [["a", "x"], ["b", "y"]]
     assert str(skipped[0]).startswith(f"{path}:1: expected 2 cells, as in other rows, found 1")
 

@@ -27,9 +27,8 @@ ROWS = [
 def write(path, rows):
     """A table of rows with equal keys, in the format of the path's suffix."""
     if path.suffix == ".parquet":
-        parquet.write_table(
-            pa.Table.from_pylist(rows), path, compression="none", use_dictionary=False
-        )
+        table = pa.Table.from_pylist(rows)
+        parquet.write_table(table, path, compression="none", use_dictionary=False)
     elif path.suffix == ".jsonl":
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     else:
@@ -103,8 +102,7 @@ def test_in_an_optional_column_nothing_may_stand():
     named = [*read_mappings(given[-2:], WANTED, classes=Classes("label", ["nan"]), **optional)]
     assert [row.values["label"] for row in named] == ["nan", "3"]
     for bad in ({"text": "a", "label": []}, {"text": None, "label": "b"}):
-        said = r"rows:1: .*column '(text|label)', found (a list|nothing)"
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match=r"1: .*column '(text|label)', found (a list|nothing)"):
             list(read_mappings([bad], WANTED, **optional))
     with pytest.raises(DataError, match=r"column 'label', found 'text', 'labels' .*did you mean"):
         list(read_mappings([{"text": "a", "labels": "b"}], WANTED, **optional))
@@ -184,8 +182,7 @@ def test_bad_rows_of_parquet(tmp_path, kind):
 
 
 def test_bad_rows_of_mappings():
-    skipped = []
-    rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
+    rows, skipped = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}], []
     read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
     assert [row.line for row in read] == [2]
     assert "reviews:1: expected a mapping" in str(skipped[0])

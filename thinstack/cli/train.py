@@ -1,5 +1,6 @@
 """`thinstack train`: trains on a table of texts, or from a recipe, and writes a bundle."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -112,6 +113,8 @@ def train(
                 with needs_extra("export"), imports_that_stay():
                     from thinstack.training.text_recipe import TableOptions
                     from thinstack.training.train_texts import train_table
+                if data is not None and str(data) != os.environ.get("THINSTACK_DATA"):
+                    raise InputError("--data: works only with recipes (.toml); remove it")
                 options = TableOptions(**of_table, seeds=tuple(seed or (1,)))
                 with locked(out):
                     advice = train_table(file, out, options, threads=threads or 1, console=console)

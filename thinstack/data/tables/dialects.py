@@ -128,12 +128,15 @@ class Dialect(NamedTuple):
         """Return the column names. `cells`: the header. `sample`: the first lines of the table.
 
         An empty name comes first if the rows start with an extra cell that numbers them, as R
-        writes them by default (`write.table`)."""
+        writes them by default (`write.table`). Several empty names are replaced as in pandas."""
         names = [name.strip(" ") for name in cells] if self.spaced else list(cells)
         rows = _rows(sample, self.separator)[1:]
         longer = {row[0] for row in rows if len(row) == len(names) + 1}
         numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
-        return ["", *names] if numbered else names
+        names = ["", *names] if numbered else names
+        if names.count("") < 2:
+            return names
+        return [name or f"Unnamed: {place}" for place, name in enumerate(names)]
 
     def numbers(self, sample: Sequence[str]) -> list[str]:
         """Return the column names "1", "2" and so on of a table without a header, as many as most
