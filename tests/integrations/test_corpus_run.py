@@ -244,7 +244,7 @@ def test_ids_may_be_dates(predict, tmp_path):
     path, days = tmp_path / "texts.parquet", pa.array([date(2024, 3, 9), None])
     parquet.write_table(pa.table({"text": ["café", "good"], "id": days}), path)
     assert predict(path).code == 0
-    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["2024-03-09", "2"]
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["2024-03-09", "line 2"]
 
 
 PROGRAM = """

@@ -198,7 +198,7 @@ def scored(cli, vector_folder, tmp_path):
 def test_the_columns_of_a_table_are_kept(scored, suffix):
     rows = scored("--output", "documents", suffix=suffix)
     assert [*rows.columns[:3]] == ["id", "store", "stars"]
-    assert rows["id"].tolist() == ["a", "b", "4" if suffix == "csv" else "3", "b"]
+    assert rows["id"].tolist() == ["a", "b", f"line {4 if suffix == 'csv' else 3}", "b"]
     assert rows["store"].fillna("-").tolist() == ["Leeds", "Hull", "-", "Bath"]
     assert [int(cell) for cell in rows["stars"]] == [4, 1, 2, 5]
     chosen = scored("--output", "documents", "--columns", "stars", suffix=suffix)

@@ -110,10 +110,11 @@ def hits_by_hand(model, query, *, sign_weight=0.3, side=None):
     for key in sorted(scores, key=lambda key: -scores[key][0]):
         if side and first[key].label != side:
             continue
-        for number, text, start, end, _ in rows:
-            place = {(number, character) for character in range(start, end)}
-            if key_of(text) == key and not place & taken:
-                taken |= place
+        said = [row for row in rows if key_of(row[1]) == key]
+        places = [{(row[0], character) for character in range(*row[2:4])} for row in said]
+        for (number, text, start, end, _), place in zip(said, places, strict=True):
+            if not place & taken:
+                taken |= set.union(*places)
                 polarity = first[key].polarity
                 hits.append((number, text, start, end, scores[key][1], polarity, counts[key]))
                 break

@@ -85,8 +85,7 @@ def test_a_clause_that_is_left_joins_the_nearest_group():
 
 
 def test_near_groups_are_merged_and_large_ones_are_split(monkeypatch):
-    two = np.concatenate([blob(0, 6), blob(0.9, 5)])  # cosine 0.6
-    texts = np.arange(11)
+    two, texts = np.concatenate([blob(0, 6), blob(0.9, 5)]), np.arange(11)  # cosine 0.6
     assert len({*grouped(two, texts, least=4, most=11).tolist()}) == 1
     assert grouped(two, texts, least=4, most=6).tolist() == [0] * 6 + [1] * 5, "too large together"
     two = np.concatenate([blob(0, 6), blob(0.8, 5)])  # cosine 0.7
@@ -260,16 +259,17 @@ def test_a_title_is_a_readable_clause_with_the_most_typical_word():
 
 
 def test_the_best_clause_is_clear_typical_strong_and_near_with_its_sentence():
-    said = ["late", "late bus", "late now", "late again", "late, all late", "slow"]
-    says = np.array([0.3, 0.5, 0.5, 0.5, 0.9, 0.9], np.float32)
-    near, far = [1, 0, 0], at(0.6)
-    sentences = np.array([near, far, near, near, near, near], np.float32)
-    places, none = np.arange(6), np.zeros((0, 3), np.float32)
-    vectors = np.array([near] * 6, np.float32)
-    clauses = ClauseGroups(np.array(said, object), places, places, says, vectors, sentences, none)
-    ranked = best_first(clauses, places, np.array(near, np.float32), ["late", "again"])
+    said = ["late", "late bus", "late now", "late again", "late, all late", "slow", "late staff"]
+    says = np.array([0.3, 0.5, 0.5, 0.5, 0.9, 0.9, 0.9], np.float32)
+    near, far, other = [1, 0, 0], at(0.6), [0, 1, 0]
+    sentences = np.array([near, far, near, near, near, near, near], np.float32)
+    places, groups, none = np.arange(7), np.zeros(7, np.int64), np.zeros((0, 3), np.float32)
+    vectors, words = np.array([near] * 6 + [other], np.float32), ["late", "again"]
+    clauses = ClauseGroups(np.array(said, object), places, groups, says, vectors, sentences, none)
+    ranked = best_first(clauses, 0, np.array([near, other], np.float32), words)
     best = ["late, all late", "late again", "late now", "late bus", "slow", "late"]
-    assert [said[place] for place in ranked] == best
+    assert [said[place] for place in ranked] == best, "and not the one that is nearer to another"
+    assert len(best_first(clauses, 0, np.array([[0, 0, 1], near, other], np.float32), words)) == 7
 
 
 def test_names_have_sides_and_words_are_ignored():

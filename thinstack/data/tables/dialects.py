@@ -134,9 +134,8 @@ class Dialect(NamedTuple):
         longer = {row[0] for row in rows if len(row) == len(names) + 1}
         numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
         names = ["", *names] if numbered else names
-        if names.count("") < 2:
-            return names
-        return [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+        several = names.count("") > 1
+        return [name or f"Unnamed: {place}" * several for place, name in enumerate(names)]
 
     def numbers(self, sample: Sequence[str]) -> list[str]:
         """Return the column names "1", "2" and so on of a table without a header, as many as most

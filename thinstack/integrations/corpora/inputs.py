@@ -255,6 +255,8 @@ def rows_of(
         if isinstance(one, list):
             check_columns(source, one, columns.names, advice)
             columns_named = one
+            if columns.own_id and _ID in {*one} - {columns.text}:
+                prefix += "line "  # the number alone may be another row's id
         elif problem := repeats_header(source, columns_named, one):
             place = None if columns.id else f"{prefix}{one.line}"
             yield Row(place, "", Problem("row", str(problem)))

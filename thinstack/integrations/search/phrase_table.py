@@ -240,8 +240,7 @@ class Graph:
         count, seen = _FIRST, set[int]()
         while len(seen) < len(self._index):
             keys = self._index.search(query, min(count, len(self._index))).keys.tolist()
-            new = [key for key in keys if key not in seen]
-            if not new:
+            if not (new := [key for key in keys if key not in seen]):
                 return
             yield from new
             seen.update(new)
@@ -252,15 +251,17 @@ def places_of(
     order: Iterable[int], mentions: Mentions, table: PhraseTable
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the ranked phrases that are hits, each with the sentence of its first free mention and
-    its characters in the text. Hits do not overlap and have different words."""
+    its characters in the text. Hits have different words, and their mentions do not overlap."""
     taken, all_said = defaultdict[int, list[tuple[int, int]]](list), set[str]()
     for number in order:
         said = said_phrase(table.phrase(number))
         if said in all_said:
             continue
-        for sentence, start, end in mentions.places[slice(*mentions.starts[number:][:2])].tolist():
+        places = mentions.places[slice(*mentions.starts[number:][:2])].tolist()
+        for sentence, start, end in places:
             if all(end <= begun or ended <= start for begun, ended in taken[sentence]):
-                taken[sentence].append((start, end))
+                for mentioned, *place in places:
+                    taken[mentioned].append((place[0], place[1]))
                 all_said.update([said] if said else ())
                 yield number, sentence, start, end
                 break

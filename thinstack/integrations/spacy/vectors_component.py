@@ -5,6 +5,7 @@ These are spaCy's hooks, which it does not serialize with a Doc: `attach` sets t
 the hooks or other vectors, spaCy reads the tensor of the Doc, which raises InputError.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -12,6 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import srsly  # type: ignore[import-untyped]
 from numpy.typing import NDArray
+from spacy.errors import Warnings
 from spacy.tokens import Doc, Span, Token
 
 from thinstack.bundle.opening import SEPARATE
@@ -57,15 +59,13 @@ class DocVectors:
             doc.tensor = np.full((len(doc), 1), _MARK).view("<f4").view(_Detached)
 
     def vector(self, x: Doc | Span | Token) -> NDArray[np.float32]:
-        """Return the vector (D,), of unit norm, of a Doc, span or token. Raises InputError for one
-        without words (see `has_vector`)."""
+        """Return the vector (D,), of unit norm, of a Doc, span or token; zeros for one without
+        words (see `has_vector`)."""
         stored = self._stored(x.doc)
         places = self._places(x, stored)
         if not places:
-            raise InputError(
-                f"{self.name}: {shown(x.text, 60)} has no words and therefore no vector: "
-                "check its has_vector first"
-            )
+            of = stored.result.vector
+            return np.zeros(self._predictor(stored).width if of is None else len(of), np.float32)
         whole = [(0, len(sentence.words)) for sentence in stored.result.sentences]
         vector = stored.result.vector if [words for _, words in places] == whole else None
         return vector_across(places, lambda: self._predictor(stored)) if vector is None else vector
@@ -80,8 +80,8 @@ class DocVectors:
         return float(self.has_vector(x))
 
     def similarity(self, x: Doc | Span | Token, other: Any) -> float:
-        """Return the cosine of two vectors. Raises InputError for objects without vectors, without
-        results of `tree_vectors`, or with those of another model."""
+        """Return the cosine of two vectors; 0 without words, with spaCy's warning. Raises
+        InputError for objects without results of `tree_vectors`, or with those of another model."""
         of = other.doc if isinstance(other, Doc | Span | Token) else None
         hook = None if of is None else of.user_hooks.get("vector")
         vectors = getattr(hook, "__self__", None)
@@ -97,6 +97,8 @@ class DocVectors:
                 f"{self.name}: vectors of the model {mine:.12} cannot be compared with those of "
                 f"{others:.12}: process both texts with one model"
             )
+        if not (self.has_vector(x) and vectors.has_vector(other)):
+            warnings.warn(Warnings.W008.format(obj=type(x).__name__), stacklevel=2)
         return float(self.vector(x) @ vectors.vector(other))
 
     def _places(self, x: Doc | Span | Token, stored: Stored) -> list[Any]:
@@ -109,9 +111,7 @@ class DocVectors:
         return [(sentence, (start, end)) for sentence, (start, end) in pairs if start < end]
 
     def _predictor(self, stored: Stored) -> Any:
-        problem = (
-            f"{self.name}: this span is not a phrase of a tree, and its vector needs the model"
-        )
+        problem = f"{self.name}: this span is not a phrase, and its vector needs the model"
         if self.component is None:
             raise InputError(f"{problem}: {_attach(self.name)} first")
         predictor = self.component.predictor

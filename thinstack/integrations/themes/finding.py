@@ -129,8 +129,7 @@ class ClauseSample:
 
     def add(self, texts: ReadTexts, first: int) -> None:
         """Add the clauses of texts. `first`: the number of their first row."""
-        nodes = texts.nodes
-        if nodes is None:
+        if (nodes := texts.nodes) is None:
             return
         opinions = nodes.opinions
         (some,) = np.nonzero((opinions.sides == self._side) & (opinions.clauses >= 0))
@@ -146,8 +145,7 @@ class ClauseSample:
         vectors, in addition to that of polarity."""
         if not self._said:
             none, said = np.zeros(0, np.int64), np.zeros(0, object)
-            says = none.astype(np.float32)
-            return ClauseGroups(said, none, none, says, names[:0], names[:0], names)
+            return ClauseGroups(said, none, none, names[:0, 0], names[:0], names[:0], names)
         size = min(len(self._said), _MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
         columns = (np.concatenate(column)[chosen] for column in zip(*self._columns, strict=True))
@@ -180,18 +178,22 @@ def find_themes(
         parts.append(centres_of(clauses.vectors, clauses.groups))
         groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
         words = typical_words([Counter(clauses.said[some]) for some in groups])
-        for members, centre, typical in zip(groups, parts[-1], words, strict=True):
-            ranked = best_first(clauses, members, centre, typical)
+        for group, typical in enumerate(words):
+            ranked = best_first(clauses, group, parts[-1], typical)
             examples.append(_distinct(clauses.said[ranked])[:_EXAMPLES])
             side_of.append(side)
     return FoundThemes(side_of, examples, np.concatenate(parts), directions)
 
 
 def best_first(
-    clauses: ClauseGroups, members: Ints, centre: Floats, typical: Collection[str]
+    clauses: ClauseGroups, group: int, centres: Floats, typical: Collection[str]
 ) -> Ints:
     """Return the clauses of a group, those that can name it best first: clear ones with a typical
-    word, then those that are, with their sentences, near its `centre` (D,)."""
+    word, then those that are, with their sentences, near its centroid. Clauses nearer to another of
+    the `centres` (K, D) are left out, because they do not count, unless all are."""
+    members = np.flatnonzero(clauses.groups == group)
+    own = members[(clauses.vectors[members] @ centres.T).argmax(axis=1) == group]
+    members, centre = own if len(own) else members, centres[group]
     says = clauses.says[members]
     counts = np.array([count_words(clause, typical) for clause in clauses.said[members]])
     near = (clauses.vectors + clauses.sentences)[members] @ centre
@@ -231,6 +233,5 @@ def _trimmed(clause: str) -> str:
 def _reads(clause: str) -> bool:
     """Whether a clause can be a title."""
     words = clause.split()
-    if len(words) not in _TITLE or len(clause) > _LONGEST:
-        return False
-    return words[0].lower() not in _BEFORE.union(rules().dangling["first"])
+    fits = len(words) in _TITLE and len(clause) <= _LONGEST
+    return fits and words[0].lower() not in _BEFORE.union(rules().dangling["first"])

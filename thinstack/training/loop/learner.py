@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -114,7 +114,6 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     table = model.embedding.table
     weights = {name: one for name, one in model.named_parameters() if one is not table}
     parser = [weights.pop(name) for name in [*weights] if part_of(name) == "parser"]
-    rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
     foreach: dict[str, Any] = {"foreach": True}
     # Adam has a fused kernel, which takes a sixth of the time on CPUs.

@@ -97,7 +97,8 @@ def show_seeds(
     that parses, also those of its parses."""
     plus_minus = "+-" if console.options.ascii_only else "±"
     names = recipe.task.names(recipe.model.shown_labels)
-    title = "on the development data, accuracies in percent"
+    percent = ", accuracies in percent" if any("accuracy" in name for name in names) else ""
+    title = f"on the development data{percent}"
     table = Table("trees", "seed", title=title, title_justify="left", collapse_padding=True)
     for name in names.values():
         table.add_column(name, justify="right", min_width=max(map(len, name.split())))
