@@ -234,7 +234,7 @@ def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, ini
     assert cli(*shlex.split(advice)).code == 0
     assert "pairs that occur in several rows: " in answer.out
     assert "are also in the training data" not in answer.out
-    assert "baseline " in answer.out
+    assert ("baseline " in answer.out, "accuracies" in answer.out) == (True, column == "label")
     assert answer.out.count("as shipped, raw text: ") == 1
     results = json.loads((out / "results.json").read_text())
     assert list(results["dev"]) == ["self" if init == "start" else "gold"]

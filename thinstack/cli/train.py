@@ -110,11 +110,11 @@ def train(
     try:
         with stoppable(_STOPPED):
             if suffix == ".spacy" or as_table or holds_table(file):
+                if data is not None and str(data) != os.environ.get("THINSTACK_DATA"):
+                    raise InputError("--data: works only with recipes (.toml): remove it")
                 with needs_extra("export"), imports_that_stay():
                     from thinstack.training.text_recipe import TableOptions
                     from thinstack.training.train_texts import train_table
-                if data is not None and str(data) != os.environ.get("THINSTACK_DATA"):
-                    raise InputError("--data: works only with recipes (.toml); remove it")
                 options = TableOptions(**of_table, seeds=tuple(seed or (1,)))
                 with locked(out):
                     advice = train_table(file, out, options, threads=threads or 1, console=console)

@@ -252,7 +252,7 @@ def places_of(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the ranked phrases that are hits, each with the sentence of its first free mention and
     its characters in the text. Hits have different words, and their mentions do not overlap."""
-    taken, all_said = defaultdict[int, list[tuple[int, int]]](list), set[str]()
+    taken, all_said = defaultdict[int, list[list[int]]](list), set[str]()
     for number in order:
         said = said_phrase(table.phrase(number))
         if said in all_said:
@@ -260,8 +260,8 @@ def places_of(
         places = mentions.places[slice(*mentions.starts[number:][:2])].tolist()
         for sentence, start, end in places:
             if all(end <= begun or ended <= start for begun, ended in taken[sentence]):
-                for mentioned, *place in places:
-                    taken[mentioned].append((place[0], place[1]))
+                for around, *place in places:
+                    taken[around].append(place)
                 all_said.update([said] if said else ())
                 yield number, sentence, start, end
                 break

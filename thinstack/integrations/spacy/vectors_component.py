@@ -62,13 +62,14 @@ class DocVectors:
         """Return the vector (D,), of unit norm, of a Doc, span or token; zeros for one without
         words (see `has_vector`)."""
         stored = self._stored(x.doc)
-        places = self._places(x, stored)
-        if not places:
-            of = stored.result.vector
-            return np.zeros(self._predictor(stored).width if of is None else len(of), np.float32)
+        vector = stored.result.vector
+        if not (places := self._places(x, stored)):
+            width = self._predictor(stored).width if vector is None else len(vector)
+            return np.zeros(width, np.float32)
         whole = [(0, len(sentence.words)) for sentence in stored.result.sentences]
-        vector = stored.result.vector if [words for _, words in places] == whole else None
-        return vector_across(places, lambda: self._predictor(stored)) if vector is None else vector
+        if vector is not None and [words for _, words in places] == whole:
+            return vector
+        return vector_across(places, lambda: self._predictor(stored))
 
     def has_vector(self, x: Doc | Span | Token) -> bool:
         """Whether a Doc, span or token contains words, and its Doc the vectors of the component."""

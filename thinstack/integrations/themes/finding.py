@@ -175,11 +175,10 @@ def find_themes(
     for side, sample in samples.items():
         clauses = sample.groups(count, names)
         directions[side] = clauses.directions
-        parts.append(centres_of(clauses.vectors, clauses.groups))
-        groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
-        words = typical_words([Counter(clauses.said[some]) for some in groups])
-        for group, typical in enumerate(words):
-            ranked = best_first(clauses, group, parts[-1], typical)
+        parts.append(centres := centres_of(clauses.vectors, clauses.groups))
+        said = [clauses.said[clauses.groups == group] for group in range(len(centres))]
+        for group, typical in enumerate(typical_words([*map(Counter, said)])):
+            ranked = best_first(clauses, group, centres, typical)
             examples.append(_distinct(clauses.said[ranked])[:_EXAMPLES])
             side_of.append(side)
     return FoundThemes(side_of, examples, np.concatenate(parts), directions)
